@@ -81,10 +81,14 @@ TEST_F(ApiTest, AnUnknownPathIs404AndAWrongMethodIs405WithAllowedMethods) {
   EXPECT_EQ(must(client_.request("DELETE", "/events")).header("Allow"), "GET, POST");
 }
 
-TEST_F(ApiTest, AMalformedIdIs404AndAnIdOutOfRangeIs400) {
+TEST_F(ApiTest, ANameThatNoEventHasIs404AndAnIdThatIsNeitherNumberNorNameIs400) {
   EXPECT_EQ(get("/events/abc").status, 404);
   EXPECT_EQ(get("/events/-1").status, 404);
-  EXPECT_EQ(get("/events/1%00").status, 404);
+  EXPECT_EQ(get("/events/1%00").status, 400);
+  EXPECT_EQ(get("/events/a%20b").status, 400);
+  EXPECT_EQ(get("/events/a%C3%A9").status, 400);
+  EXPECT_EQ(get("/events/" + std::string(128, 'x')).status, 404);
+  EXPECT_EQ(get("/events/" + std::string(129, 'x')).status, 400);
   EXPECT_EQ(get("/events/0").status, 400);
   EXPECT_EQ(get("/events/01").status, 400);
   EXPECT_EQ(get("/events/9007199254740991").status, 404);

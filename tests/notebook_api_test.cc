@@ -443,6 +443,7 @@ TEST_F(NotebookApiTest, ACommitOnRequestHasTheChangesAndNamesTheirEvents) {
   const HttpResponse commits = get("/notebooks/notes/commits");
   EXPECT_EQ(commits.status, 200);
   EXPECT_THAT(commits.body, HasSubstr(event));
+  EXPECT_EQ(at(get("/events/" + event.substr(1, event.size() - 2)), "event_id"), event);
   EXPECT_EQ(at(commits, "commits[0].hash").size(), 42U);
   EXPECT_EQ(at(commits, "commits[0].files"), "2");
   EXPECT_EQ(at(get("/notebooks/notes"), "uncommitted"), "0");

@@ -146,6 +146,10 @@ std::optional<Error> validate_queue_name(std::string_view name) {
   return bad_identifier("queue", name, limits::kQueueNameChars);
 }
 
+std::optional<Error> validate_event_id(std::string_view event_id) {
+  return bad_identifier("event_id", event_id, limits::kEventIdChars);
+}
+
 std::optional<Error> validate_correlation_id(std::string_view id) {
   return bad_identifier("correlation_id", id, limits::kCorrelationIdChars);
 }
@@ -172,7 +176,7 @@ std::optional<Error> validate(NewEvent& event) {
   }
   if (Fault fault = out_of_range("max_retries", event.max_retries, 0, limits::kMaxRetries)) return fault;
   if (!event.event_id.empty()) {
-    if (Fault fault = bad_identifier("event_id", event.event_id, limits::kEventIdChars)) return fault;
+    if (Fault fault = validate_event_id(event.event_id)) return fault;
   }
   if (Fault fault = bad_envelope(event)) return fault;
   return bad_times(event);

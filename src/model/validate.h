@@ -26,6 +26,7 @@ namespace eventq {
 [[nodiscard]] std::optional<Error> validate_reason(std::string_view reason);
 [[nodiscard]] std::optional<Error> validate_worker_id(std::string_view worker_id);
 [[nodiscard]] std::optional<Error> validate_queue_name(std::string_view name);
+[[nodiscard]] std::optional<Error> validate_event_id(std::string_view event_id);
 [[nodiscard]] std::optional<Error> validate_correlation_id(std::string_view id);
 [[nodiscard]] std::optional<Error> validate_idempotency_key(std::string_view key);
 

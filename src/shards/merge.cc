@@ -327,6 +327,16 @@ const Error* error_of(const AdminAnswer& answer) {
       answer);
 }
 
+// Whether the shards that answered did not find what was asked for, or an event with one of several names.
+bool lacks(const AdminAnswer& answer) {
+  if (const auto* found = std::get_if<Result<FoundEvents>>(&answer); found != nullptr && *found) {
+    const auto& events = (*found)->events;
+    return std::any_of(events.begin(), events.end(), [](const auto& ids) { return ids.empty(); });
+  }
+  const Error* error = error_of(answer);
+  return error != nullptr && error->code == ErrorCode::not_found;
+}
+
 // The error of a shard that could not be asked. A read has it in its own part of the answer.
 const Error* outage_of(const Answer& answer) {
   if (answer.error) return &*answer.error;
@@ -398,8 +408,7 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
   }
   merge_admin(question.admin, answers, all);
   // A missing shard may have what the others did not find.
-  const Error* error = error_of(all.admin);
-  if (outage && error != nullptr && error->code == ErrorCode::not_found) all.error = outage;
+  if (outage && lacks(all.admin)) all.error = outage;
   return all;
 }
 

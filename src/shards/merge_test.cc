@@ -180,6 +180,29 @@ TEST(Merge, NotFoundIsUnavailableWhileAShardIsUnavailable) {
   EXPECT_EQ(all.error->code, ErrorCode::unavailable);
 }
 
+FoundEvents found(std::vector<std::vector<EventId>> events) { return {std::move(events)}; }
+
+TEST(Merge, ANameHasTheEventsOfAllShards) {
+  const Answer all = merge_all(
+      asking(EventIdsQuery{{"a", "b", "c"}}),
+      {answering(found({{EventId{7}}, {}, {}})), answering(found({{EventId{2}}, {EventId{4}}, {}}))});
+  EXPECT_FALSE(all.error);
+  EXPECT_THAT(std::get<Result<FoundEvents>>(all.admin)->events,
+              ElementsAre(ElementsAre(EventId{2}, EventId{7}), ElementsAre(EventId{4}), ElementsAre()));
+}
+
+TEST(Merge, ANameThatNoShardHasIsUnavailableWhileAShardIsUnavailable) {
+  const Answer lacking =
+      merge_all(asking(EventIdsQuery{{"a", "b"}}), {answering(found({{EventId{2}}, {}})), unavailable()});
+  ASSERT_TRUE(lacking.error);
+  EXPECT_EQ(lacking.error->code, ErrorCode::unavailable);
+
+  const Answer complete =
+      merge_all(asking(EventIdsQuery{{"a"}}), {answering(found({{EventId{2}}})), unavailable()});
+  EXPECT_FALSE(complete.error);
+  EXPECT_THAT(std::get<Result<FoundEvents>>(complete.admin)->events, ElementsAre(ElementsAre(EventId{2})));
+}
+
 TEST(Merge, ACorrelationIsCountedOverAllShards) {
   Correlation one{.id = "c", .total = 3, .pending = 1, .completed = 2, .failed = 0, .events = {event(4)}};
   Correlation other{.id = "c", .total = 2, .pending = 0, .completed = 1, .failed = 1, .events = {event(3)}};

@@ -548,6 +548,21 @@ TEST_F(ScatterRead, AnEventIsReadOnItsShardOnly) {
   EXPECT_TRUE(*whole.details);
 }
 
+TEST_F(ScatterRead, TheEventWithANameIsAskedOfEveryShard) {
+  const auto found = [](std::vector<EventId> ids) {
+    Answer answer;
+    answer.admin = Result<FoundEvents>(FoundEvents{{std::move(ids)}});
+    return answer;
+  };
+  start(ask(EventIdsQuery{{"a"}}));
+  ASSERT_THAT(dispatch.sent, SizeIs(2));
+
+  exchange(0, found({}));
+  exchange(1, found({EventId{5}}));
+
+  EXPECT_THAT(std::get<Result<FoundEvents>>(whole.admin)->events, ElementsAre(ElementsAre(EventId{5})));
+}
+
 TEST_F(ScatterRead, MetricsAreAskedOfEveryCommitThread) {
   start(ask(MetricsRequest{}));
   ASSERT_THAT(dispatch.sent, SizeIs(4));

@@ -206,6 +206,7 @@ void write_problem(JsonWriter& json, const Problem& problem) {
   if (problem.retry_count) json.key("retry_count").integer(*problem.retry_count);
   if (problem.max_retries) json.key("max_retries").integer(*problem.max_retries);
   if (problem.id) json.key("event_id").integer(*problem.id);
+  write_set(json, "event_id", problem.event_id);
   write_set(json, "field", problem.field);
   write_set(json, "outcome", problem.outcome);
   json.key("type").string("urn:eventq:problem:" + std::string(problem.kind));

@@ -59,6 +59,7 @@ struct Problem {
   std::string request_id;
   std::string_view outcome;        // of a write that failed; empty: there was none
   std::optional<std::int64_t> id;  // of the event, in lists of results
+  std::string event_id;            // the same, as the request names an event whose number is unknown
   std::optional<int> retry_count;  // of a failure that was the last
   std::optional<int> max_retries;
   std::chrono::seconds retry_after{0};  // sent as a header, not as a member; 0: unknown

@@ -35,7 +35,7 @@ void write_metadata(JsonWriter& json, const Details& details) {
 // A live event in the `events` of its queue: it waits for a worker, or a worker holds it.
 void write_waiting(JsonWriter& json, const Details& details) {
   const Event& event = details.event;
-  json.begin_object().key("eventId").string(event.event_id);
+  json.begin_object().key("id").integer(id_number(event.id)).key("eventId").string(event.event_id);
   write_set(json, "pattern", event.pattern);
   write_set(json, "version", event.version);
   write_source(json, event.source);

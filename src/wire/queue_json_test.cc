@@ -80,6 +80,7 @@ TEST(QueueJson, AChangedStatusShowsItsAuthorAndReason) {
 
 TEST(QueueJson, AQueueShowsItsFirstEvents) {
   Details failed;
+  failed.event.id = EventId{1};
   failed.event.event_id = "evt_1";
   failed.event.pattern = "invoice.created";
   failed.event.version = "1.0.0";
@@ -95,6 +96,7 @@ TEST(QueueJson, AQueueShowsItsFirstEvents) {
                 entry(Action::picked, kNoon + Millis(2)), entry(Action::started, kNoon + Millis(3))};
   failed.log[1].error_message = "Connection timeout";
   Details plain;
+  plain.event.id = EventId{2};
   plain.event.event_id = "evt_2";
   plain.event.timestamp = kNoon;
   plain.event.payload = "null";
@@ -105,13 +107,13 @@ TEST(QueueJson, AQueueShowsItsFirstEvents) {
   const std::string json = shown(queue, QueueEvents::shown);
 
   EXPECT_TRUE(json.starts_with(
-      R"({"id":"mail","events":[{"eventId":"evt_1","pattern":"invoice.created","version":"1.0.0",)"
+      R"({"id":"mail","events":[{"id":1,"eventId":"evt_1","pattern":"invoice.created","version":"1.0.0",)"
       R"("source":{"type":"integration","id":"xero_main","name":"Xero Accounting"},)"
       R"("timestamp":"2025-12-24T10:30:00.000Z","payload":{"amount": 1500.00},)"
       R"("metadata":{"correlationId":"c","causationId":"x","traceId":"t1","retryCount":2,)"
       R"("lastError":"Connection timeout","lastErrorTime":"2025-12-24T10:30:00.001Z",)"
       R"("processingStartTime":"2025-12-24T10:30:00.002Z"}},)"
-      R"({"eventId":"evt_2","timestamp":"2025-12-24T10:30:00.000Z","payload":null,"metadata":{"retryCount":0}}],)"
+      R"({"id":2,"eventId":"evt_2","timestamp":"2025-12-24T10:30:00.000Z","payload":null,"metadata":{"retryCount":0}}],)"
       R"("checkpointId":null,)"))
       << json;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "base/range.h"
 #include "eventq/limits.h"
@@ -47,38 +48,66 @@ void read_report(Fields& fields, ReportKind report, Change& change) {
 // there.
 Result<EventId> checked_id(std::int64_t id) {
   if (id >= 1 && id <= limits::kEventId) return static_cast<EventId>(id);
-  return invalid("id", "An event id is a whole number from 1 to 9007199254740991.");
+  return invalid(
+      "id",
+      "An event's number is from 1 to 9007199254740991. GET /events?event_id= finds an event_id of "
+      "digits.");
 }
 
-Result<Change> parse_report_at(const JsonValue& value, const std::string& where, const std::string& worker_id,
-                               ReportKind report) {
+// `text` is decoded.
+Result<EventName> event_named(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), is_digit)) {
+    const auto id = parse_id(text);
+    if (!id) return id.error();
+    return EventName{*id, {}};
+  }
+  if (validate_event_id(text)) {
+    return invalid("id", "id is an event's number, or its event_id: 1 to 128 characters of visible ASCII.");
+  }
+  return EventName{{}, std::string(text)};
+}
+
+// The member `id` of a report. An absent one counts as 0, which is refused.
+Result<EventName> event_named(const std::optional<JsonValue>& value) {
+  const auto number = value ? value->integer() : std::optional<std::int64_t>(0);
+  if (!number) {
+    if (const auto text = value->string()) return event_named(*text);
+    return invalid("id", "id must be an event's number or its event_id.");
+  }
+  const auto id = checked_id(*number);
+  if (!id) return id.error();
+  return EventName{*id, {}};
+}
+
+Result<void> append_report(ParsedReports& reports, const JsonValue& value, const std::string& where,
+                           const std::string& worker_id, ReportKind report) {
   Fields fields(value, where);
   Change change;
   change.lease.worker_id = worker_id;
-  const auto id = fields.integer("id");
+  const auto id = fields.any("id");
   read_report(fields, report, change);
   if (auto fault = fields.fault()) return *fault;
-  const auto checked = checked_id(id.value_or(0));  // refuses the 0 of an absent id
-  if (!checked) return at(where, checked.error());
-  change.lease.id = *checked;
+  auto name = event_named(id);
+  if (!name) return at(where, name.error());
+  change.lease.id = name->id;
   if (auto fault = validate(change)) return at(where, *fault);
-  return change;
+  if (!name->event_id.empty()) reports.names.push_back({reports.changes.size(), std::move(name->event_id)});
+  reports.changes.push_back(std::move(change));
+  return {};
 }
 
-Result<void> append_reports(std::vector<Change>& changes, const std::optional<std::vector<JsonValue>>& values,
+Result<void> append_reports(ParsedReports& reports, const std::optional<std::vector<JsonValue>>& values,
                             std::string_view name, const std::string& worker_id, ReportKind report) {
   if (!values) return {};
   // Counts the lists before this one, too. Checked before an element is parsed, so that a list that is too
   // long costs no time.
-  if (changes.size() + values->size() > limits::kBatchEvents) {
+  if (reports.changes.size() + values->size() > limits::kBatchEvents) {
     return Error{ErrorCode::too_large, "One call may report on 10000 events, this one reports on more.",
                  std::string(name)};
   }
   for (std::size_t i = 0; i < values->size(); ++i) {
     const std::string where = std::string(name) + "[" + std::to_string(i) + "].";
-    auto change = parse_report_at((*values)[i], where, worker_id, report);
-    if (!change) return change.error();
-    changes.push_back(std::move(*change));
+    if (auto done = append_report(reports, (*values)[i], where, worker_id, report); !done) return done;
   }
   return {};
 }
@@ -152,7 +181,7 @@ Result<Change> parse_report(const JsonValue& body, EventId id, ReportKind report
   return change;
 }
 
-Result<std::vector<Change>> parse_reports(const JsonValue& body, ReportKind report) {
+Result<ParsedReports> parse_reports(const JsonValue& body, ReportKind report) {
   Fields fields(body, "");
   const std::string worker_id = fields.text("worker_id").value_or("");
   const auto values = fields.array("events");
@@ -160,9 +189,9 @@ Result<std::vector<Change>> parse_reports(const JsonValue& body, ReportKind repo
   if (auto fault = validate_worker_id(worker_id)) return *fault;
   if (!values || values->empty())
     return invalid("events", "events is missing or empty; 1 to 10000 are needed.");
-  std::vector<Change> changes;
-  if (auto done = append_reports(changes, values, "events", worker_id, report); !done) return done.error();
-  return changes;
+  ParsedReports reports;
+  if (auto done = append_reports(reports, values, "events", worker_id, report); !done) return done.error();
+  return reports;
 }
 
 Result<ParsedNext> parse_next(const JsonValue& body) {
@@ -181,7 +210,7 @@ Result<ParsedNext> parse_next(const JsonValue& body) {
   ParsedNext next{{}, std::move(*subscription)};
   for (std::size_t i = 0; i < std::size(kLists); ++i) {
     const auto& [name, report] = kLists[i];
-    auto done = append_reports(next.changes, values[i], name, next.subscription.worker_id, report);
+    auto done = append_reports(next.reports, values[i], name, next.subscription.worker_id, report);
     if (!done) return done.error();
   }
   return next;
@@ -218,6 +247,7 @@ Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {
   ListFilter filter;
   const auto status = fields.text("status");
   const auto tags = fields.text("tags");
+  filter.event_id = fields.text("event_id");
   filter.queue = fields.text("queue");
   filter.worker_id = fields.text("worker_id");
   filter.correlation_id = fields.text("correlation_id");
@@ -234,6 +264,9 @@ Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {
                          "\"; there are PENDING, PROCESSING, COMPLETED, COMPLETED_WITH_ERRORS, FAILED, "
                          "SUPERSEDED and CANCELLED.");
     }
+  }
+  if (filter.event_id) {
+    if (auto fault = validate_event_id(*filter.event_id)) return *fault;
   }
   if (tags) {
     // Refuses an empty list, which could mean all events or none.
@@ -279,6 +312,13 @@ Result<void> parse_empty(const JsonValue& body) {
 
 Result<EventId> parse_id(std::string_view text) {
   return checked_id(parse_whole<std::int64_t>(text).value_or(0));
+}
+
+Result<EventName> parse_event_name(std::string_view segment) {
+  if (segment.find('%') == std::string_view::npos) return event_named(segment);
+  const auto decoded = percent_decode(segment, PlusIs::literal);
+  if (!decoded) return decoded.error();
+  return event_named(*decoded);
 }
 
 }  // namespace eventq::wire

@@ -8,7 +8,9 @@
 // Errors: invalid_argument or too_large. `field` is the member or parameter that is wrong.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,17 +34,35 @@ struct Subscription {
   Millis wait{0};
 };
 
+// An event as a request names it. An empty event_id means that `id` is the number; otherwise the number is
+// not known yet.
+struct EventName {
+  EventId id{};
+  std::string event_id;
+};
+
+// Reports on many events. `names` are those that the request names by event_id; their `lease.id` is not set.
+struct ParsedReports {
+  struct Named {
+    std::size_t change;  // its index in `changes`
+    std::string event_id;
+  };
+  std::vector<Change> changes;
+  std::vector<Named> names;
+};
+
 // The body of POST /events/next: reports, heartbeats and a request for new events.
 struct ParsedNext {
-  std::vector<Change> changes;  // in the order completed, failed, released, alive
+  ParsedReports reports;  // in the order completed, failed, released, alive
   Subscription subscription;
 };
 
 // A report on one event: {"worker_id", "attempt", ...}.
 Result<Change> parse_report(const JsonValue& body, EventId id, ReportKind report);
 
-// Reports on many: {"worker_id", "events": [{"id", "attempt", ...}]}.
-Result<std::vector<Change>> parse_reports(const JsonValue& body, ReportKind report);
+// Reports on many: {"worker_id", "events": [{"id", "attempt", ...}]}. An id is a number, or a string as in
+// parse_event_name().
+Result<ParsedReports> parse_reports(const JsonValue& body, ReportKind report);
 
 Result<ParsedNext> parse_next(const JsonValue& body);
 
@@ -60,7 +80,9 @@ Result<Reset> parse_reset(const std::vector<QueryParameter>& query);
 // A body without members: {}.
 Result<void> parse_empty(const JsonValue& body);
 
-// The {id} of a path.
 Result<EventId> parse_id(std::string_view text);
+
+// The {id} of an event's path, as sent. Digits are always the number; everything else is an event_id.
+Result<EventName> parse_event_name(std::string_view segment);
 
 }  // namespace eventq::wire

@@ -101,15 +101,46 @@ TEST_F(RequestJson, AReportAcceptsOnlyTheMembersOfItsKind) {
 }
 
 TEST_F(RequestJson, ReportsOnManyKeepTheirOrder) {
-  const auto changes =
+  const auto reports =
       parse_reports(json(R"({"worker_id":"w:1","events":[{"id":5,"attempt":1},{"id":3,"status_code":204}]})"),
                     ReportKind::complete);
 
-  ASSERT_TRUE(changes.has_value()) << changes.error().message;
-  ASSERT_EQ(changes->size(), 2U);
-  EXPECT_EQ((*changes)[0].lease.id, EventId{5});
-  EXPECT_EQ((*changes)[1].lease.id, EventId{3});
-  EXPECT_EQ((*changes)[1].lease.worker_id, "w:1");
+  ASSERT_TRUE(reports.has_value()) << reports.error().message;
+  ASSERT_EQ(reports->changes.size(), 2U);
+  EXPECT_EQ(reports->changes[0].lease.id, EventId{5});
+  EXPECT_EQ(reports->changes[1].lease.id, EventId{3});
+  EXPECT_EQ(reports->changes[1].lease.worker_id, "w:1");
+  EXPECT_TRUE(reports->names.empty());
+}
+
+TEST_F(RequestJson, AReportNamesItsEventByNumberOrByEventId) {
+  const auto next = parse_next(json(R"({"worker_id":"w:1","completed":[{"id":5},{"id":"a/b"},{"id":"7"}],
+      "alive":[{"id":"evt_1"}]})"));
+
+  ASSERT_TRUE(next.has_value()) << next.error().message;
+  ASSERT_EQ(next->reports.changes.size(), 4U);
+  EXPECT_EQ(next->reports.changes[0].lease.id, EventId{5});
+  EXPECT_EQ(next->reports.changes[1].lease.id, EventId{});
+  EXPECT_EQ(next->reports.changes[2].lease.id, EventId{7});
+  ASSERT_EQ(next->reports.names.size(), 2U);
+  EXPECT_EQ(next->reports.names[0].change, 1U);
+  EXPECT_EQ(next->reports.names[0].event_id, "a/b");
+  EXPECT_EQ(next->reports.names[1].change, 3U);
+  EXPECT_EQ(next->reports.names[1].event_id, "evt_1");
+}
+
+TEST_F(RequestJson, AReportWithoutAUsableIdIsRefused) {
+  for (const std::string id : {"0", "-1", "1.5", "\"\"", "\"0\"", "\"a b\"", "\"\u00e9\"", "true", "[1]",
+                               "null", "9007199254740992", "\"9007199254740992\""}) {
+    const auto reports =
+        parse_reports(json(R"({"worker_id":"w:1","events":[{"id":)" + id + "}]}"), ReportKind::complete);
+    ASSERT_FALSE(reports.has_value()) << id;
+    EXPECT_EQ(reports.error().field, "events[0].id") << id;
+  }
+  const std::string too_long(129, 'x');
+  EXPECT_FALSE(parse_reports(json(R"({"worker_id":"w:1","events":[{"id":")" + too_long + "\"}]}"),
+                             ReportKind::complete)
+                   .has_value());
 }
 
 TEST_F(RequestJson, NextReportsCompletedFailedAndReleasedAndAsksForMore) {
@@ -118,10 +149,10 @@ TEST_F(RequestJson, NextReportsCompletedFailedAndReleasedAndAsksForMore) {
       "completed":[{"id":1,"attempt":1}]})"));
 
   ASSERT_TRUE(next.has_value()) << next.error().message;
-  ASSERT_EQ(next->changes.size(), 3U);
-  EXPECT_TRUE(std::holds_alternative<Complete>(next->changes[0].what));
-  EXPECT_TRUE(std::holds_alternative<Fail>(next->changes[1].what));
-  EXPECT_EQ(std::get<Release>(next->changes[2].what).delay, std::chrono::seconds(7));
+  ASSERT_EQ(next->reports.changes.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<Complete>(next->reports.changes[0].what));
+  EXPECT_TRUE(std::holds_alternative<Fail>(next->reports.changes[1].what));
+  EXPECT_EQ(std::get<Release>(next->reports.changes[2].what).delay, std::chrono::seconds(7));
   EXPECT_EQ(next->subscription.limit, 10U);
   EXPECT_EQ(next->subscription.wait, std::chrono::seconds(5));
 }
@@ -131,12 +162,12 @@ TEST_F(RequestJson, HeartbeatsAreTheLastChangesOfNext) {
       "released":[{"id":3}]})"));
 
   ASSERT_TRUE(next.has_value()) << next.error().message;
-  ASSERT_EQ(next->changes.size(), 3U);
-  EXPECT_TRUE(std::holds_alternative<Release>(next->changes[0].what));
-  EXPECT_TRUE(std::holds_alternative<Heartbeat>(next->changes[1].what));
-  EXPECT_EQ(next->changes[1].lease.id, EventId{4});
-  EXPECT_EQ(next->changes[1].lease.attempt, 2);
-  EXPECT_EQ(next->changes[2].lease.attempt, std::nullopt);
+  ASSERT_EQ(next->reports.changes.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<Release>(next->reports.changes[0].what));
+  EXPECT_TRUE(std::holds_alternative<Heartbeat>(next->reports.changes[1].what));
+  EXPECT_EQ(next->reports.changes[1].lease.id, EventId{4});
+  EXPECT_EQ(next->reports.changes[1].lease.attempt, 2);
+  EXPECT_EQ(next->reports.changes[2].lease.attempt, std::nullopt);
 
   const auto wrong = parse_next(json(R"({"worker_id":"w:1","alive":[{"id":1},{"id":1,"reason":"x"}]})"));
   EXPECT_EQ(wrong.error().field, "alive[1].reason");
@@ -256,11 +287,13 @@ TEST_F(RequestJson, TheLimitsOfAStreamAreExact) {
 
 TEST_F(RequestJson, AFilterReadsEachParameter) {
   const auto filter = parse_filter(
-      query("status=FAILED&tags=a,b&queue=q&worker_id=w&correlation_id=c&limit=5&offset=10&after_id=3"));
+      query("status=FAILED&tags=a,b&event_id=17&queue=q&worker_id=w&correlation_id=c&limit=5&offset=10&"
+            "after_id=3"));
 
   ASSERT_TRUE(filter.has_value()) << filter.error().message;
   EXPECT_EQ(filter->status, Status::failed);
   EXPECT_EQ(filter->tags, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(filter->event_id, "17");
   EXPECT_EQ(filter->queue, "q");
   EXPECT_EQ(filter->worker_id, "w");
   EXPECT_EQ(filter->correlation_id, "c");
@@ -277,9 +310,25 @@ TEST_F(RequestJson, AStatusMayBeInAnyLetterCase) {
 }
 
 TEST_F(RequestJson, AFilterRefusesUnknownParameters) {
-  for (const std::string_view text : {"status=lost", "status=", "limit=0", "limit=1001", "offset=-1",
-                                      "offset=1000000001", "after_id=x", "tags=", "page=2"}) {
+  for (const std::string_view text :
+       {"status=lost", "status=", "limit=0", "limit=1001", "offset=-1", "offset=1000000001", "after_id=x",
+        "tags=", "event_id=", "event_id=a%20b", "page=2"}) {
     EXPECT_FALSE(parse_filter(query(text)).has_value()) << text;
+  }
+}
+
+TEST_F(RequestJson, TheNameOfAnEventInAPathIsItsNumberOrItsDecodedEventId) {
+  const auto named = [](std::string_view text) { return parse_event_name(text).value(); };
+  EXPECT_EQ(named("17").id, EventId{17});
+  EXPECT_EQ(named("%317").id, EventId{17});
+  EXPECT_EQ(named("17").event_id, "");
+  EXPECT_EQ(named("a%2Fb+c").event_id, "a/b+c");
+  EXPECT_EQ(named("-1").event_id, "-1");
+  EXPECT_EQ(named(std::string(128, 'x')).event_id, std::string(128, 'x'));
+  for (const std::string& text :
+       {std::string("0"), std::string("a%20b"), std::string("%"), std::string("%C3%A9"),
+        std::string(129, 'x'), std::string("9007199254740992")}) {
+    EXPECT_FALSE(parse_event_name(text).has_value()) << text;
   }
 }
 

@@ -71,11 +71,11 @@ TEST_F(RequestWriter, TheServerReadsNextBack) {
   request.wait = 1001ms;
   const auto read = parse_next(parse(write_next(request, "w:1"))).value();
 
-  ASSERT_THAT(read.changes, SizeIs(3));
-  EXPECT_EQ(read.changes[0].lease.id, EventId{3});
-  EXPECT_EQ(read.changes[1].lease.id, EventId{2});
-  EXPECT_EQ(read.changes[2].lease.id, EventId{1});
-  EXPECT_EQ(read.changes[0].lease.worker_id, "w:1");
+  ASSERT_THAT(read.reports.changes, SizeIs(3));
+  EXPECT_EQ(read.reports.changes[0].lease.id, EventId{3});
+  EXPECT_EQ(read.reports.changes[1].lease.id, EventId{2});
+  EXPECT_EQ(read.reports.changes[2].lease.id, EventId{1});
+  EXPECT_EQ(read.reports.changes[0].lease.worker_id, "w:1");
   EXPECT_EQ(read.subscription.limit, 5U);
   EXPECT_THAT(read.subscription.selector.tags, ElementsAre("a", "b"));
   EXPECT_EQ(read.subscription.selector.queue, "mail");

@@ -49,6 +49,9 @@ struct EngineWork {
   // without this call, unless `sees_errors`.
   std::function<HandlerResult(Answer&)> render;
   bool sees_errors = false;
+  // A claim or a wait of a later command counts already: while the client of such a call has closed its half
+  // of the connection, the service treats it as gone.
+  bool may_wait = false;
 };
 
 // A result that another thread supplies later, such as one that reads the disk.

@@ -3,11 +3,14 @@
 // A handler checks the request, makes one command of it and renders the answer.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "http/api/routes.h"
 #include "wire/request_json.h"
@@ -95,6 +98,23 @@ class Parsed {
   Result<T> result_;
   std::optional<Response> response_;
 };
+
+// What a call does after the lookup of an event_id: it answers, or it claims events or waits.
+enum class LookupThen : std::uint8_t { answers, waits };
+// Calls `act` with the event of each event_id, or with the error not_found, or conflict if two shards have
+// one. `act` runs after the ApiCall is gone, so it must hold values only. See handlers_name.cc.
+HandlerResult find_events(std::vector<std::string> event_ids,
+                          std::function<HandlerResult(const std::vector<Result<EventId>>&)> act,
+                          LookupThen then);
+// The same for one event: calls `act` with its number, at once if the request has the number.
+template <typename Act>
+HandlerResult with_event(wire::EventName&& event, Act act, LookupThen then = LookupThen::answers) {
+  if (event.event_id.empty()) return act(event.id);
+  auto act_on = [act = std::move(act)](const std::vector<Result<EventId>>& found) mutable {
+    return found.front() ? act(*found.front()) : HandlerResult(found.front().error());
+  };
+  return find_events({std::move(event.event_id)}, std::move(act_on), then);
+}
 
 // An error as the response of this call.
 Response refuse(const ApiCall& call, const Error& error);

@@ -23,15 +23,50 @@ Response respond_with_json(std::string_view json) {
 // Reset and cancel: a change that a person asks for in the query. It needs no lease.
 template <typename What>
 HandlerResult intervene(ApiCall& call, Result<What> what) {
-  const auto id = wire::parse_id(call.id);
-  if (!id) return id.error();
+  auto event = wire::parse_event_name(call.id);
+  if (!event) return event.error();
   if (!what) return what.error();
   if (auto problem = refuse_body(call)) return std::move(*problem);
-  Change change{Lease{*id, "", std::nullopt}, std::move(*what)};
+  Change change{Lease{{}, "", std::nullopt}, std::move(*what)};
   if (auto fault = validate(change)) return *fault;
+  return with_event(std::move(*event), [change = std::move(change)](EventId id) mutable {
+    change.lease.id = id;
+    EngineWork work;
+    work.command.changes.push_back(std::move(change));
+    work.render = render_change;
+    return HandlerResult(std::move(work));
+  });
+}
+
+HandlerResult show_event(EventId id, wire::Logs logs, bool as_cloud_event) {
   EngineWork work;
-  work.command.changes.push_back(std::move(change));
-  work.render = render_change;
+  // The log is always read, because the last error is in it.
+  work.command.get = id;
+  work.render = [logs, as_cloud_event](Answer& answer) -> HandlerResult {
+    const Result<Details>& details = *answer.details;
+    if (!details) return details.error();
+    Response response;
+    JsonWriter json(response.body);
+    if (as_cloud_event) {
+      response.content_type = kCloudEvent;
+      wire::write_cloud_event(json, details->event);
+      return response;
+    }
+    wire::write_details(json, details->event, details->log, logs);
+    return response;
+  };
+  return work;
+}
+
+HandlerResult show_why(EventId id) {
+  EngineWork work;
+  work.command.why = id;
+  work.render = [](Answer& answer) -> HandlerResult {
+    const Result<Explanation>& found = *answer.explanation;
+    if (!found) return found.error();
+    return json_response(
+        [&](JsonWriter& json) { wire::write_why(json, found->id, found->status, found->why); });
+  };
   return work;
 }
 
@@ -52,43 +87,21 @@ HandlerResult list_events(ApiCall& call) {
 
 // GET /events/{id}
 HandlerResult get_event(ApiCall& call) {
-  const auto id = wire::parse_id(call.id);
-  if (!id) return id.error();
+  auto event = wire::parse_event_name(call.id);
+  if (!event) return event.error();
   const auto with_log = wire::parse_include_logs(call.query);
   if (!with_log) return with_log.error();
-  EngineWork work;
-  // The log is always read, because the last error is in it.
-  work.command.get = *id;
   const auto logs = *with_log ? wire::Logs::shown : wire::Logs::left_out;
-  work.render = [logs, cloud_event = wants_cloud_event(call)](Answer& answer) -> HandlerResult {
-    const Result<Details>& details = *answer.details;
-    if (!details) return details.error();
-    Response response;
-    JsonWriter json(response.body);
-    if (cloud_event) {
-      response.content_type = kCloudEvent;
-      wire::write_cloud_event(json, details->event);
-      return response;
-    }
-    wire::write_details(json, details->event, details->log, logs);
-    return response;
-  };
-  return work;
+  return with_event(std::move(*event), [logs, as_cloud_event = wants_cloud_event(call)](EventId id) {
+    return show_event(id, logs, as_cloud_event);
+  });
 }
 
 // GET /events/{id}/why
 HandlerResult explain_event(ApiCall& call) {
-  const auto id = wire::parse_id(call.id);
-  if (!id) return id.error();
-  EngineWork work;
-  work.command.why = *id;
-  work.render = [](Answer& answer) -> HandlerResult {
-    const Result<Explanation>& found = *answer.explanation;
-    if (!found) return found.error();
-    return json_response(
-        [&](JsonWriter& json) { wire::write_why(json, found->id, found->status, found->why); });
-  };
-  return work;
+  auto event = wire::parse_event_name(call.id);
+  if (!event) return event.error();
+  return with_event(std::move(*event), show_why);
 }
 
 // POST /events/{id}/reset

@@ -36,15 +36,20 @@ EngineWork read_correlation(const std::string& id, const wire::CorrelationParame
                                      wire::write_correlation);
 }
 
+// The timeout of a wait, whose request has no body.
+Parsed<Millis> read_timeout(ApiCall& call) {
+  auto timeout = wire::parse_timeout(call.query, kUsualWait);
+  if (!timeout) return timeout;
+  if (auto problem = refuse_body(call)) return std::move(*problem);
+  return timeout;
+}
+
 // Waits for `what`, then continues with `read()`. `late` says what had not happened in time.
 template <typename Read>
-HandlerResult wait_for(ApiCall& call, decltype(WaitRequest::what) what, std::string late, Read read) {
-  const auto timeout = wire::parse_timeout(call.query, kUsualWait);
-  if (!timeout) return timeout.error();
-  if (auto problem = refuse_body(call)) return std::move(*problem);
+HandlerResult wait_for(decltype(WaitRequest::what) what, Millis timeout, std::string late, Read read) {
   EngineWork work;
-  work.command.wait = WaitRequest{std::move(what), *timeout};
-  work.render = [timeout = *timeout, late = std::move(late), read](Answer& answer) -> HandlerResult {
+  work.command.wait = WaitRequest{std::move(what), timeout};
+  work.render = [timeout, late = std::move(late), read](Answer& answer) -> HandlerResult {
     if (answer.waited) return read();
     return too_late(late, timeout);
   };
@@ -55,10 +60,14 @@ HandlerResult wait_for(ApiCall& call, decltype(WaitRequest::what) what, std::str
 
 // POST /events/{id}/wait
 HandlerResult wait_event(ApiCall& call) {
-  const auto id = wire::parse_id(call.id);
-  if (!id) return id.error();
-  return wait_for(call, *id, "Event " + id_text(*id) + " has not ended",
-                  [id = *id] { return read_event(id); });
+  auto event = wire::parse_event_name(call.id);
+  if (!event) return event.error();
+  auto timeout = read_timeout(call);
+  if (!timeout) return timeout.refusal();
+  const auto wait = [timeout = *timeout](EventId id) {
+    return wait_for(id, timeout, "Event " + id_text(id) + " has not ended", [id] { return read_event(id); });
+  };
+  return with_event(std::move(*event), wait, LookupThen::waits);
 }
 
 // GET /events/correlation/{name}
@@ -72,7 +81,9 @@ HandlerResult get_correlation(ApiCall& call) {
 // POST /events/correlation/{name}/wait
 HandlerResult wait_correlation(ApiCall& call) {
   if (auto fault = validate_correlation_id(call.name)) return *fault;
-  return wait_for(call, WaitRequest::Correlated{call.name},
+  auto timeout = read_timeout(call);
+  if (!timeout) return timeout.refusal();
+  return wait_for(WaitRequest::Correlated{call.name}, *timeout,
                   "Not all events with correlation_id " + call.name + " have ended",
                   [name = call.name] { return read_correlation(name, {}); });
 }

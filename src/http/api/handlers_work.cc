@@ -1,5 +1,7 @@
 // handlers_work.cc: routes for workers: claim events and report on them.
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -85,26 +87,37 @@ HandlerResult render_heartbeat(const Result<Changed>& changed, const Lease& leas
 }
 
 HandlerResult report(ApiCall& call, wire::ReportKind kind) {
-  const auto id = wire::parse_id(call.id);
-  if (!id) return id.error();
-  auto change = read_body(call, [&](const JsonValue& body) { return wire::parse_report(body, *id, kind); });
+  auto event = wire::parse_event_name(call.id);
+  if (!event) return event.error();
+  auto change =
+      read_body(call, [&](const JsonValue& body) { return wire::parse_report(body, event->id, kind); });
   if (!change) return change.refusal();
-  EngineWork work;
-  work.render = render_change;
-  if (kind == wire::ReportKind::heartbeat) {
-    work.render = [lease = change->lease](Answer& answer) {
-      return render_heartbeat(answer.changed.front(), lease);
-    };
-  }
-  work.command.changes.push_back(std::move(*change));
-  return work;
+  return with_event(std::move(*event), [kind, change = std::move(*change)](EventId id) mutable {
+    change.lease.id = id;
+    EngineWork work;
+    work.render = render_change;
+    if (kind == wire::ReportKind::heartbeat) {
+      work.render = [lease = change.lease](Answer& answer) {
+        return render_heartbeat(answer.changed.front(), lease);
+      };
+    }
+    work.command.changes.push_back(std::move(change));
+    return HandlerResult(std::move(work));
+  });
 }
+
+// A report that is not sent to the engine, because its event_id has no number.
+struct RefusedReport {
+  std::string event_id;
+  Error error;
+};
 
 // The events of a batch of reports, for its response. Heartbeats are last and have no log entry.
 struct ReportedEvents {
   std::vector<EventId> ids;
   std::size_t entries = 0;
   std::string worker_id;
+  std::map<std::size_t, RefusedReport> refused;  // by the index of the report
 };
 
 ReportedEvents reported_of(const std::vector<Change>& changes) {
@@ -118,12 +131,62 @@ ReportedEvents reported_of(const std::vector<Change>& changes) {
   return reported;
 }
 
+// Reports for the engine, and what their response needs.
+struct KnownReports {
+  std::vector<Change> changes;
+  ReportedEvents reported;
+};
+
+// Sets the numbers that were found, and leaves out reports whose event was not.
+KnownReports known_reports(wire::ParsedReports&& reports, const std::vector<Result<EventId>>& found) {
+  KnownReports known{{}, reported_of(reports.changes)};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    auto& [index, event_id] = reports.names[i];
+    if (found[i]) {
+      reports.changes[index].lease.id = known.reported.ids[index] = *found[i];
+    } else {
+      known.reported.refused.emplace(index, RefusedReport{std::move(event_id), found[i].error()});
+    }
+  }
+  for (std::size_t i = 0; i < reports.changes.size(); ++i) {
+    if (!known.reported.refused.contains(i)) known.changes.push_back(std::move(reports.changes[i]));
+  }
+  return known;
+}
+
+// Calls `act` with the reports: at once if they have the numbers of their events.
+template <typename Act>
+HandlerResult with_reports(wire::ParsedReports&& reports, LookupThen then, Act act) {
+  if (reports.names.empty()) {
+    ReportedEvents reported = reported_of(reports.changes);
+    return act(KnownReports{std::move(reports.changes), std::move(reported)});
+  }
+  std::vector<std::string> event_ids;
+  for (const auto& name : reports.names) event_ids.push_back(name.event_id);
+  auto act_on = [reports = std::move(reports),
+                 act = std::move(act)](const std::vector<Result<EventId>>& found) mutable {
+    return act(known_reports(std::move(reports), found));
+  };
+  return find_events(std::move(event_ids), std::move(act_on), then);
+}
+
+wire::Problem refusal_of(const RefusedReport& refused) {
+  wire::Problem problem = problem_of(refused.error);
+  problem.event_id = refused.event_id;
+  return problem;
+}
+
 // "results": for each report the body that it would get alone, with its status as a member.
 void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results,
                    const ReportedEvents& reported) {
   json.key("results").begin_array();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const Result<Changed>& result = results[i];
+  auto next = results.begin();
+  for (std::size_t i = 0; i < reported.ids.size(); ++i) {
+    if (const auto refused = reported.refused.find(i); refused != reported.refused.end()) {
+      wire::write_problem(json, refusal_of(refused->second));
+      continue;
+    }
+    const Result<Changed>& result = *next++;
     const EventId id = reported.ids[i];
     if (result && i >= reported.entries) {
       wire::write_heartbeat(json, id, reported.worker_id, result->lease_until, 200);
@@ -139,17 +202,19 @@ void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results
 }
 
 HandlerResult report_many(ApiCall& call, wire::ReportKind kind) {
-  auto changes = read_body(call, [&](const JsonValue& body) { return wire::parse_reports(body, kind); });
-  if (!changes) return changes.refusal();
-  EngineWork work;
-  work.render = [reported = reported_of(*changes)](Answer& answer) {
-    return json_response([&](JsonWriter& json) {
-      write_results(json.begin_object(), answer.changed, reported);
-      json.end_object();
-    });
-  };
-  work.command.changes = std::move(*changes);
-  return work;
+  auto reports = read_body(call, [&](const JsonValue& body) { return wire::parse_reports(body, kind); });
+  if (!reports) return reports.refusal();
+  return with_reports(std::move(*reports), LookupThen::answers, [](KnownReports known) {
+    EngineWork work;
+    work.command.changes = std::move(known.changes);
+    work.render = [reported = std::move(known.reported)](Answer& answer) {
+      return json_response([&](JsonWriter& json) {
+        write_results(json.begin_object(), answer.changed, reported);
+        json.end_object();
+      });
+    };
+    return HandlerResult(std::move(work));
+  });
 }
 
 }  // namespace
@@ -177,17 +242,22 @@ HandlerResult subscribe_by_body(ApiCall& call) {
 HandlerResult take_next(ApiCall& call) {
   auto next = read_body(call, wire::parse_next);
   if (!next) return next.refusal();
-  EngineWork work;
-  work.render = [reported = reported_of(next->changes)](Answer& answer) {
-    return json_response([&](JsonWriter& json) {
-      write_results(json.begin_object(), answer.changed, reported);
-      wire::write_claims(json.key("events"), answer.claims);
-      json.end_object();
-    });
-  };
-  work.command.changes = std::move(next->changes);
-  if (next->subscription.limit > 0) work.command.claim = claim_request(std::move(next->subscription));
-  return work;
+  std::optional<ClaimRequest> claim;
+  if (next->subscription.limit > 0) claim = claim_request(std::move(next->subscription));
+  const auto then = claim ? LookupThen::waits : LookupThen::answers;
+  return with_reports(std::move(next->reports), then, [claim = std::move(claim)](KnownReports known) mutable {
+    EngineWork work;
+    work.command.changes = std::move(known.changes);
+    work.command.claim = std::move(claim);
+    work.render = [reported = std::move(known.reported)](Answer& answer) {
+      return json_response([&](JsonWriter& json) {
+        write_results(json.begin_object(), answer.changed, reported);
+        wire::write_claims(json.key("events"), answer.claims);
+        json.end_object();
+      });
+    };
+    return HandlerResult(std::move(work));
+  });
 }
 
 // POST /events/{id}/start, /heartbeat, /complete, /fail and /release

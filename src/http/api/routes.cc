@@ -77,10 +77,12 @@ bool is_id(std::string_view text) { return !text.empty() && std::all_of(text.beg
 struct PathParameters {
   TextRange id;
   TextRange name;
+  bool by_event_id = false;  // the {id} is not digits
 };
 
 // The values of {id} and {name} of `pattern` in `path`; empty when the path does not match.
 std::optional<PathParameters> match_path(std::string_view pattern, std::string_view path) {
+  const bool of_event = pattern.starts_with("/events/{id}");
   PathParameters found;
   std::size_t position = 0;
   // Each pass matches the text before the next parameter, and then the parameter.
@@ -92,7 +94,9 @@ std::optional<PathParameters> match_path(std::string_view pattern, std::string_v
     if (pattern.empty()) return position == path.size() ? std::optional(found) : std::nullopt;
     const bool wants_id = pattern.starts_with("{id}");
     const TextRange part{position, std::min(path.find('/', position), path.size()) - position};
-    if (part.size == 0 || (wants_id && !is_id(part.of(path)))) return std::nullopt;
+    if (part.size == 0) return std::nullopt;
+    found.by_event_id = wants_id && !is_id(part.of(path));
+    if (found.by_event_id && !of_event) return std::nullopt;
     (wants_id ? found.id : found.name) = part;
     position += part.size;
     pattern.remove_prefix(pattern.find('}') + 1);
@@ -128,15 +132,22 @@ std::string_view without_trailing_slash(std::string_view path) {
 RouteMatch RouteTable::match(std::string_view method, std::string_view path) const {
   path = without_trailing_slash(path);
   unsigned methods = 0;
+  RouteMatch by_event_id;  // used only if no other route has this path
   for (const Route& route : routes_) {
     const auto found = match_path(route.path, path);
     if (!found) continue;
     // The response to HEAD has no body, so a claimed event would be lost: HEAD matches only a GET that reads.
     const bool reads_as_head = method == "HEAD" && route.method == "GET" && route.effect == reads;
-    if (route.method == method || reads_as_head) return {&route, found->id, found->name, 0};
-    methods |= bit_of(route.method);
+    const bool fits = route.method == method || reads_as_head;
+    if (!found->by_event_id) {
+      if (fits) return {&route, found->id, found->name, 0};
+      methods |= bit_of(route.method);
+    } else if (!by_event_id.route) {
+      if (fits) by_event_id = {&route, found->id, found->name, 0};
+      if (!fits) by_event_id.allowed |= bit_of(route.method);
+    }
   }
-  return {nullptr, {}, {}, methods};
+  return methods == 0 ? by_event_id : RouteMatch{nullptr, {}, {}, methods};
 }
 
 std::string allowed_methods(const RouteMatch& match) {

@@ -28,7 +28,8 @@ enum class RouteQuery : std::uint8_t {
 
 struct Route {
   std::string_view method;
-  // May contain one {id}, which matches decimal digits only, and one {name}, which matches any one segment.
+  // May contain one {id} and one {name}, which matches any one segment. {id} matches decimal digits; below
+  // /events/ it matches any segment, because an event also has an event_id.
   std::string_view path;
   Handler handler;
   RouteEffect effect;
@@ -51,7 +52,8 @@ class RouteTable {
 
   [[nodiscard]] std::span<const Route> routes() const { return routes_; }
 
-  // `path` is without its query, and may end with one slash. The ranges of the answer are those of `path`.
+  // `path` is without its query, and may end with one slash. The ranges of the answer are those of `path`. A
+  // route without an {id}, and an {id} of digits, win over an event_id, whatever the method.
   [[nodiscard]] RouteMatch match(std::string_view method, std::string_view path) const;
 
  private:

@@ -23,14 +23,31 @@ RouteMatch match(std::string_view method, std::string_view path) { return table(
 
 std::string_view path_of(const RouteMatch& found) { return found.route ? found.route->path : ""; }
 
-TEST(Routes, AnIdIsDigitsOnly) {
-  constexpr std::string_view kPath = "/events/17/wait";
-  const RouteMatch found = match("POST", kPath);
-  EXPECT_EQ(path_of(found), "/events/{id}/wait");
-  EXPECT_EQ(found.id.of(kPath), "17");
-  EXPECT_EQ(found.name.of(kPath), "");
-  EXPECT_EQ(path_of(match("POST", "/events/x17/wait")), "");
+TEST(Routes, TheIdOfAnEventIsANumberOrAnEventId) {
+  for (const std::string_view id : {"17", "x17", "evt_1", "a%2Fb", "-1", "1.0", "batch"}) {
+    const std::string path = "/events/" + std::string(id) + "/wait";
+    const RouteMatch found = match("POST", path);
+    EXPECT_EQ(path_of(found), "/events/{id}/wait") << id;
+    EXPECT_EQ(found.id.of(path), id);
+    EXPECT_EQ(found.name.of(path), "");
+  }
   EXPECT_EQ(path_of(match("POST", "/events//wait")), "");
+  EXPECT_EQ(path_of(match("POST", "/events/a/b/wait")), "");
+}
+
+TEST(Routes, TheIdOfAnotherThingIsDigitsOnly) {
+  EXPECT_EQ(path_of(match("GET", "/shelves/a/files/17")), "/shelves/{name}/files/{id}");
+  EXPECT_EQ(path_of(match("GET", "/shelves/a/files/evt_1")), "");
+  EXPECT_EQ(allowed_methods(match("POST", "/shelves/a/files/evt_1")), "");
+}
+
+TEST(Routes, AFixedPathWinsOverAnEventIdWhateverTheMethod) {
+  EXPECT_EQ(path_of(match("GET", "/events/subscribe")), "/events/subscribe");
+  EXPECT_EQ(path_of(match("POST", "/events/complete")), "/events/complete");
+  EXPECT_EQ(path_of(match("GET", "/events/batch")), "");
+  EXPECT_EQ(allowed_methods(match("GET", "/events/batch")), "POST");
+  EXPECT_EQ(allowed_methods(match("HEAD", "/events/stream")), "GET");
+  EXPECT_EQ(path_of(match("POST", "/events/batch/wait")), "/events/{id}/wait");
 }
 
 TEST(Routes, ANameIsOneSegmentAsSent) {
@@ -42,6 +59,7 @@ TEST(Routes, ANameIsOneSegmentAsSent) {
   EXPECT_EQ(path_of(match("POST", "/queues/7/pause")), "/queues/{name}/pause");
   EXPECT_EQ(path_of(match("GET", "/events/correlation/wait")), "/events/correlation/{name}");
   EXPECT_EQ(path_of(match("POST", "/events/correlation/wait/wait")), "/events/correlation/{name}/wait");
+  EXPECT_EQ(allowed_methods(match("POST", "/events/correlation/cancel")), "GET");
   for (const std::string_view path :
        {"/queues//", "/queues/a/b", "/queues//pause", "/queues/a/pause//", "/queue"}) {
     EXPECT_EQ(path_of(match("GET", path)), "") << path;
@@ -81,6 +99,9 @@ TEST(Routes, APathWithOtherMethodsNamesThem) {
   EXPECT_EQ(allowed_methods(match("POST", "/shelves/a/files/17")), "GET, PUT, DELETE");
   EXPECT_EQ(allowed_methods(match("GET", "/shelves/a/files/17/move")), "PATCH");
   EXPECT_EQ(allowed_methods(match("DELETE", "/events")), "GET, POST");
+  EXPECT_EQ(allowed_methods(match("DELETE", "/events/17")), "GET");
+  EXPECT_EQ(allowed_methods(match("DELETE", "/events/evt_1")), "GET");
+  EXPECT_EQ(allowed_methods(match("GET", "/events/evt_1/wait")), "POST");
   EXPECT_EQ(allowed_methods(match("POST", "/queues/mail")), "GET, PUT, PATCH");
   EXPECT_EQ(allowed_methods(match("GET", "/queues/mail/pause")), "POST");
   EXPECT_EQ(allowed_methods(match("PUT", "/metrics")), "GET");

@@ -147,7 +147,7 @@ class IoThreadService final : public AnswerSink {
     std::function<HandlerResult(Answer&)> render;
     Requester requester;
     bool sees_errors = false;
-    bool may_wait = false;  // the command has a claim or a wait
+    bool may_wait = false;  // the command, or one that follows it, has a claim or a wait
   };
 
   // Runs the handler of the route that the transport found with the header. Checks first what holds for every
@@ -239,8 +239,9 @@ class IoThreadService final : public AnswerSink {
       return;
     }
     auto& work = std::get<EngineWork>(handled);
-    pending_.emplace(token, PendingRequest{std::move(work.render), std::move(requester), work.sees_errors,
-                                           work.command.claim.has_value() || work.command.wait.has_value()});
+    const bool may_wait = work.may_wait || work.command.claim.has_value() || work.command.wait.has_value();
+    pending_.emplace(
+        token, PendingRequest{std::move(work.render), std::move(requester), work.sees_errors, may_wait});
     engine_.submit(std::move(work.command), *this, token);
   }
 
