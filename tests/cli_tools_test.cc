@@ -267,7 +267,7 @@ TEST_F(ToolsTest, ABackupOfADamagedFileIsNotMade) {
   query(server_.file("eventq.db"),
         "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = "
         "'queue_checkpoints_created_at_idx'");
-  for (const char* schema : {"3", "2"}) {
+  for (const char* schema : {"4", "2"}) {
     query(server_.file("eventq.db"), std::string("PRAGMA user_version = ") + schema);
     const Finished finished = eventq({"backup", "copy.db"});
     EXPECT_EQ(finished.exit_code, 1);
@@ -302,7 +302,7 @@ TEST_F(ToolsTest, TheDoctorMeasuresAndPrintsWhatToFix) {
   const Finished finished = eventq({"doctor", "-o", "table"});
 
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
-  for (const char* text : {"(200 samples)", "schema 3, journal mode wal", "ready", "clock", "is paused",
+  for (const char* text : {"(200 samples)", "schema 4, journal mode wal", "ready", "clock", "is paused",
                            "fix: eventq queue resume main", "no worker is active", "write-ahead log"}) {
     EXPECT_THAT(finished.out, HasSubstr(text));
   }

@@ -26,10 +26,9 @@ using testing::Not;
 std::vector<std::string> contents(const std::string& path) {
   std::vector<std::string> all;
   const std::vector<std::string> tables = {
-      "event_body",    "event_queue",     "event_archive",     "event_log",
-      "event_line",    "event_supersede", "correlation",       "event_count",
-      "queue_total",   "failed_hour",     "event_queue_state", "queue_checkpoints",
-      "failure_cause", "worker",          "id_sequence",       "idempotency_key"};
+      "event_body",    "event_queue", "event_archive", "event_log",       "event_line",   "event_supersede",
+      "correlation",   "event_count", "queue_total",   "failed_hour",     "stored_queue", "stored_checkpoint",
+      "failure_cause", "worker",      "id_sequence",   "idempotency_key", "queue_log",    "event_log_author"};
   for (const std::string& table : tables) {
     std::string row = "''";
     for (const std::string& column :
@@ -77,6 +76,10 @@ class MoveTest : public testing::Test {
     post("/events/subscribe", R"({"worker_id":"w:1","tags":"x","limit":1})");
     post("/queues/q/checkpoint", "");
     ASSERT_EQ(server.terminate(), 0);
+    query(file("old.db"),
+          "INSERT INTO queue_log VALUES ('q', 'id-1', 'paused', 'anna', 'late', '{}', 1000), "
+          "('q', 'id-2', 'resumed', '', '', '{}', 2000)");
+    query(file("old.db"), "INSERT INTO event_log_author SELECT event_id, id, 'anna' FROM event_log");
     ASSERT_EQ(audit_queues(file("old.db")), "");
   }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "store/postgres/connection.h"
 #include "support/faulty_vfs.h"
 #include "support/http_client.h"
 #include "support/local_api.h"
@@ -25,8 +26,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::IsSubsetOf;
+using testing::Not;
 
 constexpr int kPowerCuts = 24;  // a sample of the possible results at one moment
 
@@ -203,15 +206,132 @@ TEST(Seed002Process, AKilledServerLosesNothingOfABufferedQueue) {
   EXPECT_EQ(at(client.get("/queues/lazy").value(), "depth"), "20");
 }
 
-// A store that the server wrote, read with SQL.
+// The tables of the seed, read with SQL. `CAST (… AS TEXT)` and `->>` are the same in both databases.
 class Seed002Tables : public LocalApiTest {
  protected:
-  std::vector<std::string> query_store(const std::string& sql) { return query(store_.path(), sql); }
+  using LocalApiTest::LocalApiTest;
+
+  std::vector<std::string> query_store(const std::string& sql) {
+    if (!tests_postgres()) return query(store_.path(), sql);
+    auto connection = postgres::PgConnection::open(store_.url());
+    auto rows = (*connection)->run_one(sql);
+    EXPECT_TRUE(rows) << sql << ": " << (rows ? "" : rows.error().message);
+    std::vector<std::string> found;
+    for (std::size_t row = 0; rows && row < rows->size(); ++row) found.emplace_back(rows->text(row, 0));
+    return found;
+  }
+  std::vector<std::string> state_of(const std::string& column) {
+    return query_store("SELECT CAST(" + column + " AS TEXT) FROM event_queue_state WHERE id = 'mail'");
+  }
+
+  // The text of a TIMESTAMP: ISO 8601 in SQLite, which has no such type.
+  static std::string timestamp(const std::string& date, const std::string& time) {
+    return tests_postgres() ? date + " " + time : date + "T" + time + ".000Z";
+  }
+
+  // The members of a JSON text that lacks its outer object.
+  static JsonLines lines(const std::string& name, const std::string& json) {
+    return json_lines("{\"" + name + "\":" + json + "}");
+  }
 };
 
-TEST_F(Seed002Tables, QueueCheckpointsHasTheSeedsColumns) {
-  EXPECT_THAT(query_store("SELECT name FROM pragma_table_info('queue_checkpoints') ORDER BY cid"),
-              ElementsAre("id", "queue_id", "checkpoint_id", "event_count", "created_at"));
+TEST_F(Seed002Tables, SelectingTheQueueStateGivesTheSeedsDocument) {
+  put("/queues/mail", R"({"maxQueueDepth":2000,"retry":{"baseMs":0}})");
+  publish("mail", R"(,"event_id":"done")");
+  publish(
+      "mail",
+      R"(,"event_id":"failed","pattern":"invoice.created","version":"1.0.0","payload":1,)"
+      R"("source":{"type":"integration","id":"xero","name":"Xero"},"timestamp":"2024-03-14T10:00:00.123Z",)"
+      R"("correlation_id":"corr_xyz789","causation_id":"c","trace_id":"t")");
+  publish("mail", R"(,"event_id":"held","source":{"id":"only"},"payload":"x")");
+  publish("mail", R"(,"event_id":"waits","priority":-1,"payload":null)");
+  complete(claim("mail"));
+  fail(claim("mail"), "Connection timeout");
+  advance(1s);
+  claim("mail");
+  claim("mail");
+
+  const HttpResponse shown = get("/queues/mail?events=1000");
+  JsonLines document = json_lines(shown.body);
+  std::erase_if(document, [](const auto& line) {
+    return line.first == "depth" || line.first.starts_with("counts.") || line.first.ends_with("_at");
+  });
+  JsonLines selected = {{"id", "\"" + state_of("id").at(0) + "\""},
+                        {"checkpointId", "\"" + state_of("checkpoint_id").at(0) + "\""},
+                        {"status", "\"" + state_of("status").at(0) + "\""}};
+  selected.merge(lines("events", state_of("events").at(0)));
+  selected.merge(lines("queueMetrics", state_of("queue_metrics").at(0)));
+  selected.merge(lines("config", state_of("config").at(0)));
+
+  EXPECT_EQ(missing(document, selected), "");
+  EXPECT_EQ(at(shown, "events[0].eventId"), R"("failed")");
+  EXPECT_EQ(selected["events[0].id"], "2");
+  EXPECT_EQ(difference(lines("config", state_of("config").at(0)),
+                       [&] {
+                         JsonLines config = json_lines(shown.body);
+                         std::erase_if(config,
+                                       [](const auto& line) { return !line.first.starts_with("config."); });
+                         return config;
+                       }()),
+            "");
+}
+
+TEST_F(Seed002Tables, TheTimesOfAQueueAreTimestamps) {
+  put("/queues/mail", "{}");
+  EXPECT_THAT(state_of("created_at"), ElementsAre(timestamp("2024-03-15", "00:00:00")));
+  EXPECT_THAT(state_of("updated_at"), ElementsAre(timestamp("2024-03-15", "00:00:00")));
+}
+
+TEST_F(Seed002Tables, UpdatedAtFollowsTheTraffic) {
+  put("/queues/mail", "{}");
+  const auto shown = [&] { return at(get("/queues/mail"), "updated_at"); };
+  advance(1min);
+  publish("mail");
+  EXPECT_EQ(shown(), R"("2024-03-15T00:01:00.000Z")");
+  EXPECT_THAT(state_of("updated_at"), ElementsAre(timestamp("2024-03-15", "00:01:00")));
+  advance(1min);
+  const std::string id = claim("mail");
+  EXPECT_EQ(shown(), R"("2024-03-15T00:02:00.000Z")");
+  advance(1s);
+  post("/events/" + id + "/release", R"({"worker_id":"w:1"})");
+  EXPECT_EQ(shown(), R"("2024-03-15T00:02:01.000Z")");
+  EXPECT_THAT(state_of("updated_at"), ElementsAre(timestamp("2024-03-15", "00:02:01")));
+}
+
+TEST_F(Seed002Tables, EventsHoldsTheFirstThousandLiveEvents) {
+  std::string batch;
+  for (int i = 0; i < 1001; ++i) {
+    batch += std::string(i == 0 ? "" : ",") + R"({"title":"event","tags":"t","queue":"mail"})";
+  }
+  ASSERT_EQ(post("/events/batch", R"({"events":[)" + batch + "]}").status, 201);
+
+  EXPECT_THAT(state_of("coalesce(events ->> 999, 'none')"), Not(ElementsAre("none")));
+  EXPECT_THAT(state_of("coalesce(events ->> 1000, 'none')"), ElementsAre("none"));
+  EXPECT_THAT(query_store("SELECT CAST(events AS TEXT) FROM event_queue_state WHERE id = 'main'"),
+              ElementsAre("[]"));
+}
+
+class Seed002Defaults : public Seed002Tables {
+ protected:
+  Seed002Defaults() : Seed002Tables(Options{.lease = 10s, .max_retries = 7}) {}
+};
+
+TEST_F(Seed002Defaults, ConfigIsCompleteWithTheServersDefaults) {
+  put("/queues/mail", R"({"maxRetries":2,"retention":{"failedSeconds":5}})");
+  publish("other");
+  const auto setting = [&](const std::string& queue, const std::string& path) {
+    return query_store("SELECT coalesce(CAST(config " + path + " AS TEXT), 'null') FROM event_queue_state " +
+                       "WHERE id = '" + queue + "'");
+  };
+  EXPECT_THAT(setting("mail", "->> 'leaseMs'"), ElementsAre("10000"));
+  EXPECT_THAT(setting("mail", "->> 'maxRetries'"), ElementsAre("2"));
+  EXPECT_THAT(setting("mail", "-> 'retention' ->> 'failedSeconds'"), ElementsAre("5"));
+  EXPECT_THAT(setting("mail", "-> 'retention' ->> 'completedSeconds'"), ElementsAre("86400"));
+  EXPECT_THAT(setting("other", "->> 'maxRetries'"), ElementsAre("7"));
+  EXPECT_THAT(setting("other", "->> 'maxQueueDepth'"), ElementsAre("10000"));
+  EXPECT_THAT(setting("other", "->> 'highWatermark'"), ElementsAre("8000"));
+  EXPECT_THAT(setting("main", "->> 'maxQueueDepth'"), ElementsAre("null"));
+  EXPECT_THAT(setting("main", "->> 'leaseMs'"), ElementsAre("10000"));
 }
 
 TEST_F(Seed002Tables, ACheckpointIsOneRowOfQueueCheckpoints) {
@@ -228,32 +348,33 @@ TEST_F(Seed002Tables, ACheckpointIsOneRowOfQueueCheckpoints) {
   EXPECT_THAT(query_store("SELECT '\"'||id||'\"' FROM queue_checkpoints"), ElementsAre(at(made, "id")));
   EXPECT_THAT(query_store("SELECT queue_id||' '||checkpoint_id||' '||event_count FROM queue_checkpoints"),
               ElementsAre("mail evt_111aaa222bbb333 1"));
-  EXPECT_THAT(query_store("SELECT created_at FROM queue_checkpoints"), ElementsAre("1710460800000"));
+  EXPECT_THAT(query_store("SELECT CAST(created_at AS TEXT) FROM queue_checkpoints"),
+              ElementsAre(timestamp("2024-03-15", "00:00:00")));
 }
 
 TEST_F(Seed002Tables, TheSeedsIndexesAreThere) {
-  const auto indexes = query_store("SELECT name FROM sqlite_master WHERE type = 'index'");
+  const auto indexes = query_store(
+      tests_postgres() ? "SELECT indexdef FROM pg_indexes WHERE schemaname = 'eventq'"
+                       : "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL");
 
-  EXPECT_THAT(indexes, Contains("event_queue_state_status_idx"));
-  EXPECT_THAT(indexes, Contains("queue_checkpoints_queue_id_idx"));
-  EXPECT_THAT(indexes, Contains("queue_checkpoints_created_at_idx"));
-}
-
-TEST_F(Seed002Tables, ThePrimaryKeyIsTheUniqueIndexOnTheQueuesId) {
-  EXPECT_THAT(query_store("SELECT origin FROM pragma_index_list('event_queue_state') WHERE \"unique\" = 1"),
-              ElementsAre("pk"));
-  EXPECT_THAT(query_store("SELECT name FROM pragma_table_info('event_queue_state') WHERE pk > 0"),
-              ElementsAre("id"));
-}
-
-TEST_F(Seed002Tables, EventQueueStateHoldsConfigAndStatusOfEachQueue) {
-  put("/queues/mail", R"({"maxQueueDepth":10})");
-  post("/queues/mail/pause");
-
-  EXPECT_THAT(query_store("SELECT status FROM event_queue_state WHERE id = 'mail'"), ElementsAre("paused"));
+  EXPECT_THAT(indexes,
+              Contains(ContainsRegex("UNIQUE INDEX event_queue_state_id_idx ON .*stored_queue .*\\(id\\)")));
+  EXPECT_THAT(indexes,
+              Contains(ContainsRegex("event_queue_state_status_idx ON .*stored_queue .*\\(status\\)")));
   EXPECT_THAT(
-      query_store("SELECT json_extract(config, '$.maxQueueDepth') FROM event_queue_state WHERE id = 'mail'"),
-      ElementsAre("10"));
+      indexes,
+      Contains(ContainsRegex("queue_checkpoints_queue_id_idx ON .*stored_checkpoint .*\\(queue_id,")));
+  EXPECT_THAT(
+      indexes,
+      Contains(ContainsRegex("queue_checkpoints_created_at_idx ON .*stored_checkpoint .*\\(created_at\\)")));
+}
+
+TEST_F(Seed002Tables, TheCheckpointsQueueIsAForeignKey) {
+  const auto keys = query_store(
+      tests_postgres() ? "SELECT confrelid::regclass::text FROM pg_constraint WHERE contype = 'f' AND "
+                         "conrelid = 'stored_checkpoint'::regclass"
+                       : "SELECT \"table\" FROM pragma_foreign_key_list('stored_checkpoint')");
+  EXPECT_THAT(keys, ElementsAre("stored_queue"));
 }
 
 TEST_F(Seed002Tables, ACheckpointIsMadeEveryMinuteInWhichEventsWereCompleted) {

@@ -125,7 +125,7 @@ TEST_F(Seed002Queue, CreatedAtIsWhenTheQueueWasCreated) {
   EXPECT_EQ(shown("created_at"), R"("2024-03-15T00:00:00.000Z")");
 }
 
-TEST_F(Seed002Queue, UpdatedAtIsWhenSettingsOrStatusWereLastChanged) {
+TEST_F(Seed002Queue, UpdatedAtIsWhenSettingsStatusOrEventsLastChanged) {
   EXPECT_EQ(shown("updated_at"), R"("2024-03-15T00:00:00.000Z")");
   clock_.set("2024-03-15T10:07:00Z");
   request("PUT", "/queues/main-queue", "{}");
@@ -133,6 +133,9 @@ TEST_F(Seed002Queue, UpdatedAtIsWhenSettingsOrStatusWereLastChanged) {
   clock_.set("2024-03-15T10:08:00Z");
   post("/queues/main-queue/pause");
   EXPECT_EQ(shown("updated_at"), R"("2024-03-15T10:08:00.000Z")");
+  clock_.set("2024-03-15T10:09:00Z");
+  publish();
+  EXPECT_EQ(shown("updated_at"), R"("2024-03-15T10:09:00.000Z")");
 }
 
 // The statuses.

@@ -239,7 +239,10 @@ constexpr Breakage kBreakages[] = {
     {"AWrongNumberOfFailures", "UPDATE event_archive SET retry_count = 7 WHERE id = 3",
      "counters equal rows"},
     {"AMissingSupersedeKey", "DELETE FROM event_supersede", "counters equal rows"},
-    {"AQueueThatIsGone", "DELETE FROM event_queue_state", "counters equal rows"},
+    {"AnAuthorOfNoEntry", "INSERT INTO event_log_author VALUES (1, 77777, 'anna')", "none lost"},
+    {"ACheckpointOfNoQueue", "INSERT INTO stored_checkpoint VALUES ('id', 'none', '', 0, 0, 0)",
+     "counters equal rows"},
+    {"AQueueThatIsGone", "DELETE FROM stored_queue", "counters equal rows"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Each, BrokenStoreTest, testing::ValuesIn(kBreakages),

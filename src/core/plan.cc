@@ -3,6 +3,7 @@
 // the CommitEffects.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/overloaded.h"
@@ -48,14 +49,16 @@ Result<void> Core::prepare(Batch& batch, const std::vector<Envelope<Command>>& r
   return asks || checkpoints_due(batch, batch.now()) ? refresh_all(batch) : Result<void>();
 }
 
-// Takes over settings that other Cores changed. Returns whether there were any.
+// Takes over settings that other Cores changed, and forgets queues that they removed. Returns whether there
+// were any.
 Result<bool> Core::learn_settings(Batch& batch) {
   auto changed = batch.transaction->changed_queues();
   if (!changed) return changed.error();
-  for (QueueRecord& record : *changed) {
+  for (const std::string& queue : changed->removed) queue_states_.erase(queue);
+  for (QueueRecord& record : changed->records) {
     if (auto done = learn(record, batch.now()); !done) return done.error();
   }
-  return !changed->empty();
+  return !changed->removed.empty() || !changed->records.empty();
 }
 
 TransactionPlan Core::plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
@@ -152,6 +155,10 @@ Result<void> Core::refresh_all(Batch& batch) {
 }
 
 Result<void> Core::learn(Recalled& recalled, TimePoint now) {
+  std::set<std::string> removed;
+  for (const auto& [name, state] : queue_states_.queues()) removed.insert(name);
+  for (const QueueRecord& record : recalled.queues) removed.erase(record.row.id);
+  for (const std::string& name : removed) queue_states_.erase(name);
   for (QueueRecord& record : recalled.queues) {
     if (auto done = learn(record, now); !done) return done;
   }

@@ -17,6 +17,8 @@ std::int64_t live(const Counts& counts) {
          counts[static_cast<std::size_t>(Status::processing)];
 }
 
+bool is_buffered(const QueueState& queue) { return queue.policy.durability == Durability::buffered; }
+
 std::int64_t ended(const Totals& totals) {
   return totals.completed + totals.failed_for_good + totals.superseded + totals.cancelled;
 }
@@ -82,13 +84,17 @@ QueueState QueueStates::make(QueueRow row) const {
 
 void QueueStates::put(QueueState state) {
   state.backpressure = backpressure(state.policy, state.depth(), state.backpressure);
-  const auto is_buffered = [](const QueueState& queue) {
-    return queue.policy.durability == Durability::buffered;
-  };
   if (const QueueState* replaced = find(state.row.id); replaced && is_buffered(*replaced)) --buffered_;
   if (is_buffered(state)) ++buffered_;
   std::string name = state.row.id;
   queues_.insert_or_assign(std::move(name), std::move(state));
+}
+
+void QueueStates::erase(const std::string& queue) {
+  const auto found = queues_.find(queue);
+  if (found == queues_.end()) return;
+  if (is_buffered(found->second)) --buffered_;
+  queues_.erase(found);
 }
 
 void QueueStates::add(const std::string& queue, const QueueDelta& delta, TimePoint now) {

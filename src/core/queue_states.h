@@ -86,6 +86,7 @@ class QueueStates {
   // A state for the row with its new settings; keeps the counters if the queue is known. Stores nothing.
   QueueState make(QueueRow row) const;
   void put(QueueState state);
+  void erase(const std::string& queue);  // no effect if the queue is unknown
 
   void add(const std::string& queue, const QueueDelta& delta, TimePoint now);
 

@@ -118,13 +118,14 @@ Result<void> Core::checkpoint_all(Batch& batch, TimePoint made_by) {
 }
 
 // Adds the totals of this batch to the stored ones, in the transaction that changes the events. The counts by
-// status are not written here, because the store changes them when it saves an event. The failures by hour
-// are stored because the metric failed_24h must survive a restart.
+// status are not written here, because the store changes them when it saves an event. But totals without a
+// change are written for them, because the store then sets changed_at. The failures by hour are stored
+// because the metric failed_24h must survive a restart.
 Result<void> Core::write_queue_states(Batch& batch) {
   std::int64_t failed = 0;
   for (const auto& [name, delta] : batch.queues) {
     failed += delta.totals.failed_for_good;
-    if (delta.totals == Totals{}) continue;
+    if (delta.totals == Totals{} && delta.counts == Counts{}) continue;
     if (auto done = batch.transaction->add_totals(name, delta.totals, delta.last_completed); !done)
       return done;
   }
@@ -173,6 +174,10 @@ Result<std::int64_t> Core::recover() {
 
 // The settings of the options replace stored ones. Creates the queue "main" if it does not exist.
 Result<void> Core::configure_all(Batch& batch) {
+  const auto defaults_of = [&](std::string_view queue) {
+    return in_force(resolve(queue, {}, options_.policy));
+  };
+  if (auto done = batch.transaction->put_defaults(defaults_of("main"), defaults_of("")); !done) return done;
   if (find_state(batch, "main") == nullptr) {
     if (auto done = create_queue(batch, "main"); !done) return done;
   }

@@ -18,6 +18,13 @@ constexpr std::array<std::string_view, 9> kActionNames = {
 
 constexpr std::array<std::string_view, 3> kQueueStatusNames = {"active", "paused", "draining"};
 
+// In the order of QueueAction.
+constexpr std::array<std::string_view, 11> kQueueActionNames = {
+    "created",         "configured",         "paused",   "resumed",
+    "draining",        "superseded",         "replayed", "retried",
+    "checkpoint_made", "checkpoint_deleted", "deleted",
+};
+
 template <typename Enum>
 std::optional<Enum> find(std::span<const std::string_view> names, std::string_view name) {
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -33,6 +40,14 @@ std::string_view name_of(Action action) { return kActionNames.at(static_cast<std
 
 std::string_view name_of(QueueStatus status) {
   return kQueueStatusNames.at(static_cast<std::size_t>(status));
+}
+
+std::string_view name_of(QueueAction action) {
+  return kQueueActionNames.at(static_cast<std::size_t>(action));
+}
+
+std::optional<QueueAction> queue_action_named(std::string_view name) {
+  return find<QueueAction>(kQueueActionNames, name);
 }
 
 std::optional<QueueStatus> queue_status_named(std::string_view name) {

@@ -15,11 +15,13 @@ std::string_view name_of(Status status);  // "PENDING"
 std::string_view name_of(Action action);  // "PICKED"
 
 std::string_view name_of(QueueStatus status);  // "active"
+std::string_view name_of(QueueAction action);  // "paused"
 
 std::optional<Status> status_named(std::string_view name);
 std::optional<Action> action_named(std::string_view name);
 
 std::optional<QueueStatus> queue_status_named(std::string_view name);
+std::optional<QueueAction> queue_action_named(std::string_view name);
 
 // An id as the API, SQL and logs show it.
 inline std::int64_t id_number(EventId id) { return static_cast<std::int64_t>(id); }

@@ -158,6 +158,7 @@ struct QueueDocument {
   Totals totals;
   std::string checkpoint_id;    // event_id of the last completed event
   std::vector<Details> events;  // the first live events
+  TimePoint changed_at = {};    // when its totals last changed; TimePoint(): never
 };
 
 // Events that belong together, by correlation_id.

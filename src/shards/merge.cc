@@ -62,6 +62,8 @@ void add(QueueDocument& ours, QueueDocument&& theirs) {
   add(ours.counts, theirs.counts);
   ours.totals += theirs.totals;
   ours.row.created_at = std::min(ours.row.created_at, theirs.row.created_at);
+  ours.row.updated_at = std::max(ours.row.updated_at, theirs.row.updated_at);
+  ours.changed_at = std::max(ours.changed_at, theirs.changed_at);
   if (ours.checkpoint_id.empty()) ours.checkpoint_id = std::move(theirs.checkpoint_id);
   append_all(ours.events, std::move(theirs.events));
 }

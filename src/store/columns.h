@@ -185,7 +185,7 @@ Result<QueueRow> read_queue_columns(const Row& row) {
   return queue;
 }
 
-// A row in the columns of event_log.sql.
+// A row of event_log, in the order of its columns.
 template <typename Row>
 Result<LogEntry> read_entry_row(const Row& row) {
   const auto action = action_named(row.text(4));
@@ -211,6 +211,14 @@ Result<LogEntry> read_entry_row(const Row& row) {
   return entry;
 }
 
+// A row in the columns of event_log.sql: those of event_log, and the person that caused the entry.
+template <typename Row>
+Result<LogEntry> read_authored_entry(const Row& row) {
+  auto entry = read_entry_row(row);
+  if (entry && !row.is_null(13)) entry->by = row.text(13);
+  return entry;
+}
+
 // A row in the columns of read_totals.sql, from `column` on.
 template <typename Row>
 Totals read_totals(const Row& row, int column) {
@@ -223,8 +231,8 @@ Totals read_totals(const Row& row, int column) {
 // A row in the columns of find_checkpoint.sql.
 template <typename Row>
 Checkpoint read_checkpoint(const Row& row) {
-  return {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)), row.integer(3),
-          time_point(row.integer(4))};
+  return {std::string(row.text(0)), std::string(row.text(1)),   std::string(row.text(2)),
+          row.integer(3),           time_point(row.integer(4)), row.integer(5) != 0};
 }
 
 // A row in the columns of read_workers.sql.
@@ -257,6 +265,26 @@ Recovery read_recovery_row(const Row& row) {
           .started_at = time_point(row.integer(4)),
           .completed_at = time_point(row.integer(5)),
           .status = std::string(row.text(6))};
+}
+
+// A row in the columns of read_queue_log.sql.
+template <typename Row>
+Result<QueueLogEntry> read_queue_log_entry(const Row& row) {
+  const auto action = queue_action_named(row.text(2));
+  if (!action) return corrupt_row("a change of a queue with the unknown action " + std::string(row.text(2)));
+  return QueueLogEntry{.id = std::string(row.text(0)),
+                       .queue = std::string(row.text(1)),
+                       .action = *action,
+                       .by = std::string(row.text(3)),
+                       .reason = std::string(row.text(4)),
+                       .detail = std::string(row.text(5)),
+                       .created_at = time_point(row.integer(6))};
+}
+
+// The id before which a list of a queue's log begins.
+inline std::string_view log_end(const QueueLogFilter& filter) {
+  constexpr std::string_view kAfterAll = "~";  // greater than every UUID
+  return filter.before.empty() ? kAfterAll : std::string_view(filter.before);
 }
 
 // A row in the columns of read_failures.sql.

@@ -161,17 +161,23 @@ void write(JsonWriter& json, std::string_view name, Enum setting, const Word<Enu
   }
 }
 
-}  // namespace
+enum class UnsetLimit : std::uint8_t { left_out, null };
 
-std::string config_to_text(const QueueConfig& config) {
+void write_limit(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& limit,
+                 UnsetLimit unset) {
+  write(json, name, limit);
+  if (!limit && unset == UnsetLimit::null) json.key(name).null();
+}
+
+std::string to_text(const QueueConfig& config, UnsetLimit unset) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
-  write(json, "maxQueueDepth", config.max_queue_depth);
+  write_limit(json, "maxQueueDepth", config.max_queue_depth, unset);
   write(json, "batchSize", config.batch_size);
   write(json, "processingInterval", config.processing_interval);
   write(json, "persistenceThreshold", config.persistence_threshold);
-  write(json, "highWatermark", config.high_watermark);
+  write_limit(json, "highWatermark", config.high_watermark, unset);
   write(json, "leaseMs", config.lease);
   write(json, "maxAttempts", config.max_attempts);
   write(json, "maxRetries", config.max_retries);
@@ -192,6 +198,11 @@ std::string config_to_text(const QueueConfig& config) {
   json.end_object();
   return text;
 }
+
+}  // namespace
+
+std::string config_to_text(const QueueConfig& config) { return to_text(config, UnsetLimit::left_out); }
+std::string settings_to_text(const QueueConfig& settings) { return to_text(settings, UnsetLimit::null); }
 
 Result<QueueConfig> config_from_text(std::string_view text) {
   QueueConfig config;

@@ -24,6 +24,9 @@ Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text);
 std::string config_to_text(const QueueConfig& config);
 Result<QueueConfig> config_from_text(std::string_view text);
 
+// All settings in the same form, for readers of the database. A limit that is not set is null.
+std::string settings_to_text(const QueueConfig& settings);
+
 // The errors of a completion: a JSON array of strings.
 std::string errors_to_text(const std::vector<std::string>& errors);
 Result<std::vector<std::string>> errors_from_text(std::string_view text);

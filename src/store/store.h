@@ -97,6 +97,13 @@ struct QueueRecord {
   Counts counts{};
   Totals totals;
   std::string checkpoint_id;
+  TimePoint changed_at = {};  // as in QueueDocument
+};
+
+// The queues that other servers created, configured or removed.
+struct ChangedQueues {
+  std::vector<QueueRecord> records;
+  std::vector<std::string> removed;
 };
 
 // What the core keeps in memory of a store, read once when the store is opened.
@@ -158,9 +165,9 @@ class Transaction {
   // plan was wrong: the transaction then restarts, with the same now().
   virtual Result<void> plan([[maybe_unused]] const TransactionPlan& plan) { return {}; }
 
-  // For a shared store: the queues that other servers created or configured since the last transaction of
-  // this Store, and the committed record of one queue. Neither has the changes of this transaction.
-  virtual Result<std::vector<QueueRecord>> changed_queues() { return std::vector<QueueRecord>(); }
+  // For a shared store: the queues that other servers changed since the last transaction of this Store, and
+  // the committed record of one queue. Neither has the changes of this transaction.
+  virtual Result<ChangedQueues> changed_queues() { return ChangedQueues(); }
   virtual Result<std::optional<QueueRecord>> current([[maybe_unused]] std::string_view queue) {
     return std::optional<QueueRecord>();
   }
@@ -235,18 +242,26 @@ class Transaction {
   // Replaces the row with the same id; deletes it when `kept` is 0.
   virtual Result<void> put_correlation(const CorrelationRow& row) = 0;
 
+  // Stores the settings of queues that have none of their own, for readers of the database. `main` is for the
+  // queue "main". Limits that are not set do not exist.
+  virtual Result<void> put_defaults(const QueueConfig& main, const QueueConfig& others) = 0;
   virtual Result<void> put_queue(const QueueRow& row) = 0;  // replaces the row with the same id
   virtual Result<void> add_queue(const QueueRow& row) = 0;  // no effect on an existing row
-  // Adds to the totals of a queue. The global id of `last_completed` becomes its checkpoint_id.
+  // Adds to the totals of a queue. The global id of `last_completed` becomes its checkpoint_id. now() becomes
+  // its changed_at, unless that is later.
   virtual Result<void> add_totals(std::string_view queue, const Totals& change,
                                   std::optional<EventId> last_completed) = 0;
   virtual Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) = 0;
-  virtual Result<void> put_checkpoint(const Checkpoint& checkpoint) = 0;  // deletes old ones
+  // Deletes the oldest checkpoints of the queue that the server made by time, beyond 100 of them.
+  virtual Result<void> put_checkpoint(const Checkpoint& checkpoint) = 0;
   virtual Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) = 0;
+  // How many checkpoints of a queue callers made. The caller keeps it at limits::kCheckpoints or below.
+  virtual Result<std::int64_t> count_requested(std::string_view queue) = 0;
   virtual Result<void> delete_checkpoint(std::string_view id) = 0;
-  // Deletes everything stored about a queue. REQUIRES: it has no event, live or ended.
+  // Deletes everything stored about a queue, except its log. REQUIRES: it has no event, live or ended, and
+  // add_totals() is not called for it before it is added again.
   virtual Result<void> remove_queue(std::string_view queue) = 0;
-  // Deletes old entries of the same queue beyond limits::kQueueLog.
+  // Replaces an entry with the same id. Deletes old entries of the queue beyond limits::kQueueLog.
   virtual Result<void> append_queue_log(const QueueLogEntry& entry) = 0;
   virtual Result<void> put_recovery(const Recovery& recovery) = 0;  // one per queue
   // Adds to the `completed` and `failed` of the worker's row, and raises its last_seen.

@@ -59,7 +59,8 @@ void add_to(WorkerRow& row, const WorkerRow& change) {
 }
 
 QueueDocument document_of(QueueRecord&& record) {
-  return {std::move(record.row), record.counts, record.totals, std::move(record.checkpoint_id), {}};
+  return {std::move(record.row), record.counts, record.totals, std::move(record.checkpoint_id), {},
+          record.changed_at};
 }
 
 bool matches(const Event& event, const ListFilter& filter) {

@@ -102,7 +102,10 @@ void write_queue(JsonWriter& json, const QueueDocument& queue, const Policy& pol
   write_queue_metrics(json, queue.totals);
   write_config(json.key("config"), policy);
   json.key("status").string(name_of(row.status));
-  json.key("created_at").time(row.created_at).key("updated_at").time(row.updated_at);
+  json.key("created_at")
+      .time(row.created_at)
+      .key("updated_at")
+      .time(std::max(row.updated_at, queue.changed_at));
   json.key("depth").integer(depth_of(queue.counts));
   write_counts(json, queue.counts);
   write_set(json, "statusReason", row.status_reason);

@@ -133,7 +133,7 @@ class Lines {
     put_config(row);
     put("status", quoted(name_of(row.status)));
     put("created_at", text_of(row.created_at));
-    put("updated_at", text_of(row.updated_at));
+    put("updated_at", text_of(std::max(row.updated_at, queue.changed_at)));
     put("depth", text_of(queue.counts[0] + queue.counts[1]));
     for (std::size_t i = 0; i < kStatuses; ++i) {
       put("counts." + std::string(name_of(static_cast<Status>(i))), text_of(queue.counts[i]));

@@ -58,7 +58,8 @@ inline std::string describe(const LogEntry& entry) {
       << " error_message=" << entry.error_message.value_or("(none)")
       << " execution_time_ms=" << number(entry.execution_time_ms) << " errors=[";
   for (const std::string& error : entry.errors) out << '<' << error << '>';
-  out << "] reason=" << entry.reason << " retry_count=" << entry.retry_count
+  out << "] reason=" << entry.reason << (entry.by.empty() ? "" : " by=" + entry.by)
+      << " retry_count=" << entry.retry_count
       << " next_retry_at=" << (entry.next_retry_at ? describe(*entry.next_retry_at) : "(none)")
       << " created_at=" << describe(entry.created_at);
   return out.str();

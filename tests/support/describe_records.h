@@ -89,17 +89,24 @@ inline std::string describe(const Details& details) {
 inline std::string describe(const QueueDocument& document) {
   return describe(document.row) + " counts=[" + describe(document.counts) +
          "] totals=" + describe(document.totals) + " checkpoint_id=" + document.checkpoint_id + " events=[" +
-         describe(document.events) + "]";
+         describe(document.events) + "]" +
+         (document.changed_at == TimePoint() ? "" : " changed_at=" + describe(document.changed_at));
 }
 
 inline std::string describe(const QueueRecord& record) {
-  return describe(QueueDocument{record.row, record.counts, record.totals, record.checkpoint_id, {}});
+  return describe(
+      QueueDocument{record.row, record.counts, record.totals, record.checkpoint_id, {}, record.changed_at});
 }
 
 inline std::string describe(const Checkpoint& checkpoint) {
   return checkpoint.id + " queue=" + checkpoint.queue + " checkpoint_id=" + checkpoint.checkpoint_id +
          " event_count=" + std::to_string(checkpoint.event_count) +
-         " created_at=" + describe(checkpoint.created_at);
+         " created_at=" + describe(checkpoint.created_at) + (checkpoint.requested ? " requested" : "");
+}
+
+inline std::string describe(const QueueLogEntry& entry) {
+  return entry.id + " " + std::string(name_of(entry.action)) + " queue=" + entry.queue + " by=" + entry.by +
+         " reason=" + entry.reason + " detail=" + entry.detail + " created_at=" + describe(entry.created_at);
 }
 
 inline std::string describe(const Recovery& recovery) {

@@ -86,7 +86,7 @@ class WrappedStore final : public Store {
 
     TimePoint now() const override { return inner_->now(); }
     Result<void> plan(const TransactionPlan& plan) override { return inner_->plan(plan); }
-    Result<std::vector<QueueRecord>> changed_queues() override { return inner_->changed_queues(); }
+    Result<ChangedQueues> changed_queues() override { return inner_->changed_queues(); }
     Result<std::optional<QueueRecord>> current(std::string_view queue) override {
       return inner_->current(queue);
     }
@@ -133,6 +133,9 @@ class WrappedStore final : public Store {
       return inner_->find_correlation(id);
     }
     Result<void> put_correlation(const CorrelationRow& row) override { return inner_->put_correlation(row); }
+    Result<void> put_defaults(const QueueConfig& main, const QueueConfig& others) override {
+      return inner_->put_defaults(main, others);
+    }
     Result<void> put_queue(const QueueRow& row) override { return inner_->put_queue(row); }
     Result<void> add_queue(const QueueRow& row) override { return inner_->add_queue(row); }
     Result<void> add_totals(std::string_view queue, const Totals& change,
@@ -147,6 +150,9 @@ class WrappedStore final : public Store {
     }
     Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override {
       return inner_->find_checkpoint(id);
+    }
+    Result<std::int64_t> count_requested(std::string_view queue) override {
+      return inner_->count_requested(queue);
     }
     Result<void> delete_checkpoint(std::string_view id) override { return inner_->delete_checkpoint(id); }
     Result<void> remove_queue(std::string_view queue) override { return inner_->remove_queue(queue); }

@@ -263,7 +263,7 @@ Step put(Random& random, EventId id) {
   const std::string queue = random.queue();
   const auto n = static_cast<std::int64_t>(random.below(1000));
   const std::string name = "n" + std::to_string(random.below(4));
-  const std::size_t what = random.below(9);
+  const std::size_t what = random.below(12);
   return [=](Side& side) {
     Transaction& transaction = *side.transaction;
     const TimePoint now = transaction.now();
@@ -274,7 +274,16 @@ Step put(Random& random, EventId id) {
         break;
       case 1: must(transaction.add_totals(queue, {.published = n, .failed = 1, .removed = 2}, id)); break;
       case 2: must(transaction.add_failed_in_hour(472'222 + n % 3, n)); break;
-      case 3: must(transaction.put_checkpoint({describe(now) + text, queue, name, n, now})); break;
+      case 3:
+      case 9:
+        // A checkpoint needs the row of its queue.
+        must(transaction.add_queue({queue, {}, "", {}, text, name, now, now, now}));
+        must(transaction.put_checkpoint({describe(now) + text, queue, name, n, now, what == 9}));
+        break;
+      case 10: must(transaction.delete_checkpoint(describe(now) + text)); break;
+      case 11:
+        must(transaction.append_queue_log({text, queue, QueueAction::paused, name, text, "{}", now}));
+        break;
       case 4: must(transaction.put_recovery({text, queue, name, n, now, now, "completed"})); break;
       case 5: must(transaction.add_worker({name, now, now, n, n})); break;
       case 6: must(transaction.put_archive_file({name, n})); break;
@@ -284,7 +293,8 @@ Step put(Random& random, EventId id) {
       default: must(transaction.put_correlation({"c1", n, n, n, n, n % 3, text, queue})); break;
     }
     return describe(must(transaction.find_correlation("c1"))) +
-           describe(must(transaction.find_checkpoint(describe(now) + text)));
+           describe(must(transaction.find_checkpoint(describe(now) + text))) +
+           std::to_string(must(transaction.count_requested(queue)));
   };
 }
 
@@ -295,6 +305,7 @@ Step append(Random& random, EventId id) {
     if (random.one_in(2)) entry.status_code = 500;
     if (random.one_in(3)) entry.errors = {"x", "y"};
     if (random.one_in(3)) entry.next_retry_at = TimePoint(5s);
+    if (random.one_in(3)) entry.by = "anna";
   }
   return [drafts, id](Side& side) {
     std::vector<LogEntry> entries = drafts;
@@ -387,6 +398,8 @@ Step random_read(Random& random, EventId id, TimePoint now) {
            describe(must(reader.failures(asked, limit))) + "\n" +
            describe(must(reader.expired(queue, status, before, limit))) + "\n" +
            describe(must(reader.archive_files())) + "\n" +
+           describe(must(reader.queue_log({queue, "", limit}))) + "\n" +
+           describe(must(reader.queue_log({queue, "5", limit}))) + "\n" +
            std::to_string(must(reader.holding("w:" + std::to_string(limit % 3), queue))) + "\n" +
            describe(must(reader.working()).workers) + "\n" + text_of(must(reader.working()).processing);
   };

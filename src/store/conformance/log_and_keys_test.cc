@@ -45,6 +45,24 @@ TEST_P(StoreConformance, ALogHoldsItsOwnEventsEntriesOldestFirst) {
   EXPECT_EQ(actions_of(must(reader().log(b))), "PICKED,PICKED,PICKED,PICKED");
 }
 
+TEST_P(StoreConformance, ALogEntryKeepsItsAuthor) {
+  const EventId id = add("a");
+  append(new_entry(id, Action::picked));
+  LogEntry entry = new_entry(id, Action::reset);
+  entry.by = "Zo\u00eb \"the admin\"";
+  append(entry);
+  append(new_entry(id, Action::picked));
+  const auto authors = [](const std::vector<LogEntry>& log) {
+    std::vector<std::string> all;
+    for (const LogEntry& one : log) all.push_back(one.by);
+    return all;
+  };
+
+  EXPECT_THAT(authors(must(reader().log(id))), ElementsAre("", "Zo\u00eb \"the admin\"", ""));
+  EXPECT_THAT(authors(must(begin()->log(id))), ElementsAre("", "Zo\u00eb \"the admin\"", ""));
+  EXPECT_THAT(authors(must(reader().details(id))->log), ElementsAre("", "Zo\u00eb \"the admin\"", ""));
+}
+
 TEST_P(StoreConformance, ATransactionSeesItsOwnEntries) {
   const EventId id = add("a");
   append(new_entry(id, Action::picked));

@@ -60,7 +60,7 @@ TEST_P(StoreConformance, APutQueueReplacesTheOneOfTheSameId) {
 
   EXPECT_EQ(describe(must(reader().queues())),
             "main active config={} by= reason= at=(none) created_at=1000 updated_at=2000 counts=[] "
-            "totals=7,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]");
+            "totals=7,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[] changed_at=1700000000000");
 }
 
 TEST_P(StoreConformance, AddQueueAddsANewQueueAndKeepsAnExistingOne) {
@@ -202,9 +202,31 @@ TEST_P(StoreConformance, AQueuesCheckpointIdOutlivesItsEvent) {
   EXPECT_EQ(must(reader().queue("main", 0))->checkpoint_id, "evt_a");
 }
 
+TEST_P(StoreConformance, ChangedAtIsTheTimeOfTheLastChangeAndNeverMovesBack) {
+  commit_with(put(new_queue("main")));
+  const auto changed_at = [&] { return describe(must(reader().queue("main", 0))->changed_at); };
+  EXPECT_EQ(changed_at(), "0");
+
+  commit_with(add_totals("main", {.published = 1}));
+  EXPECT_EQ(changed_at(), "1700000000000");
+
+  clock().advance(5s);
+  commit_with(add_totals("main", {}));
+  EXPECT_EQ(changed_at(), "1700000005000");
+
+  clock().advance(-3s);
+  commit_with(add_totals("main", {.claimed = 1}));
+  EXPECT_EQ(changed_at(), "1700000005000");
+  std::vector<std::string> repaired;
+  EXPECT_EQ(describe(must(begin()->recall(repaired)).queues.at(0).changed_at), "1700000005000");
+}
+
 TEST_P(StoreConformance, CheckpointsOfAQueueComeNewestFirst) {
+  commit_with(put(new_queue("other")));
   commit_with([](Transaction& transaction) {
     must(transaction.put_checkpoint({"id-1", "main", "", 0, TimePoint(1s)}));
+    // The queue may be stored after its checkpoint, but not in a later transaction.
+    must(transaction.put_queue(new_queue("main")));
     must(transaction.put_checkpoint({"id-2", "other", "evt_x", 9, TimePoint(2s)}));
     must(transaction.put_checkpoint({"id-3", "main", "evt_y", 10'000'000'000, TimePoint(3s)}));
   });
@@ -219,6 +241,7 @@ TEST_P(StoreConformance, CheckpointsOfAQueueComeNewestFirst) {
 }
 
 TEST_P(StoreConformance, OfTwoCheckpointsInOneMillisecondTheOneWithMoreEventsIsNewer) {
+  commit_with(put(new_queue("main")));
   commit_with([](Transaction& transaction) {
     must(transaction.put_checkpoint({"id-9", "main", "evt_x", 119, TimePoint(1s)}));
     must(transaction.put_checkpoint({"id-1", "main", "evt_y", 120, TimePoint(1s)}));
@@ -228,6 +251,7 @@ TEST_P(StoreConformance, OfTwoCheckpointsInOneMillisecondTheOneWithMoreEventsIsN
 }
 
 TEST_P(StoreConformance, ACheckpointIsFoundByItsId) {
+  commit_with(put(new_queue("other")));
   commit_with([](Transaction& transaction) { must(transaction.put_checkpoint(checkpoint("other", 7))); });
 
   EXPECT_EQ(describe(must(begin()->find_checkpoint("other-7"))),
@@ -237,6 +261,7 @@ TEST_P(StoreConformance, ACheckpointIsFoundByItsId) {
 
 TEST_P(StoreConformance, AQueueKeepsItsNewestHundredCheckpoints) {
   commit_with([](Transaction& transaction) {
+    for (const char* queue : {"main", "other"}) must(transaction.put_queue(new_queue(queue)));
     must(transaction.put_checkpoint(checkpoint("other", 1)));
     for (int n = 1; n <= 102; ++n) must(transaction.put_checkpoint(checkpoint("main", n)));
   });
@@ -249,6 +274,143 @@ TEST_P(StoreConformance, AQueueKeepsItsNewestHundredCheckpoints) {
   EXPECT_FALSE(must(begin()->find_checkpoint("main-2")));
   EXPECT_TRUE(must(begin()->find_checkpoint("main-3")));
   EXPECT_EQ(ids_of(must(reader().checkpoints("other", 1000))), "other-1");
+}
+
+TEST_P(StoreConformance, RequestedCheckpointsOutliveTheNewestHundred) {
+  commit_with(put(new_queue("main")));
+  commit_with([](Transaction& transaction) {
+    for (const int n : {1, 2}) {
+      Checkpoint asked = checkpoint("main", n);
+      asked.requested = true;
+      must(transaction.put_checkpoint(asked));
+    }
+    for (int n = 3; n <= 103; ++n) must(transaction.put_checkpoint(checkpoint("main", n)));
+    EXPECT_EQ(must(transaction.count_requested("main")), 2);
+  });
+
+  const std::vector<Checkpoint> kept = must(reader().checkpoints("main", 1000));
+
+  ASSERT_EQ(kept.size(), 102U);
+  EXPECT_EQ(kept.at(99).id, "main-4");
+  EXPECT_EQ(describe(kept.at(100)),
+            "main-2 queue=main checkpoint_id=evt_2 event_count=2 created_at=2 requested");
+  EXPECT_TRUE(must(begin()->find_checkpoint("main-1"))->requested);
+  EXPECT_EQ(must(begin()->count_requested("main")), 2);
+  EXPECT_EQ(must(begin()->count_requested("other")), 0);
+}
+
+TEST_P(StoreConformance, ADeletedCheckpointIsGone) {
+  commit_with(put(new_queue("main")));
+  commit_with([](Transaction& transaction) {
+    for (const int n : {1, 2, 3}) must(transaction.put_checkpoint(checkpoint("main", n)));
+  });
+  commit_with([](Transaction& transaction) {
+    must(transaction.delete_checkpoint("main-2"));
+    must(transaction.delete_checkpoint("main-9"));
+    EXPECT_FALSE(must(transaction.find_checkpoint("main-2")));
+  });
+
+  EXPECT_EQ(ids_of(must(reader().checkpoints("main", 10))), "main-3 main-1");
+}
+
+TEST_P(StoreConformance, ARemovedQueueLeavesNothingButItsLog) {
+  commit_with([](Transaction& transaction) {
+    for (const char* queue : {"main", "other"}) {
+      must(transaction.put_queue(new_queue(queue)));
+      must(transaction.add_totals(queue, {.published = 3}, {}));
+      must(transaction.put_checkpoint(checkpoint(queue, 1)));
+      must(transaction.put_recovery({"id", queue, "", 0, TimePoint(1s), TimePoint(2s), "completed"}));
+      must(transaction.append_queue_log(
+          {"id-1", queue, QueueAction::created, "anna", "", "{}", TimePoint(1s)}));
+    }
+  });
+  commit_with([](Transaction& transaction) { must(transaction.remove_queue("other")); });
+
+  EXPECT_FALSE(must(reader().queue("other", 0)));
+  EXPECT_EQ(must(reader().queues()).size(), 1U);
+  EXPECT_EQ(ids_of(must(reader().checkpoints("other", 10))), "");
+  EXPECT_FALSE(must(reader().recovery("other")));
+  EXPECT_EQ(must(reader().queue_log({"other", "", 10})).size(), 1U);
+  EXPECT_EQ(ids_of(must(reader().checkpoints("main", 10))), "main-1");
+
+  commit_with(put(new_queue("other")));
+  EXPECT_EQ(describe(must(reader().queue("other", 0))),
+            "other active config={} by= reason= at=(none) created_at=1000 updated_at=2000 counts=[] "
+            "totals=0,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]");
+}
+
+TEST_P(StoreConformance, AQueueRemovedWithItsLastEventsLeavesNoCounter) {
+  commit_with(put(new_queue("main")));
+  const EventId done = add("a");
+  const EventId failed = add("b");
+  end_as(done, Status::completed);
+  fail_as(failed, "no disk");
+  commit_with([&](Transaction& transaction) {
+    for (const EventId id : {done, failed}) {
+      const Stored stored = load(transaction, id);
+      must(transaction.remove({&stored, 1}));
+    }
+    must(transaction.add_totals("main", {.removed = 2}, {}));
+    must(transaction.remove_queue("main"));
+  });
+  commit_with(put(new_queue("main")));
+
+  EXPECT_EQ(describe(must(reader().queue("main", 0))->counts), "");
+  EXPECT_EQ(describe(must(reader().queue("main", 0))->totals), "0,0,0,0,0,0,0,0,0,0,0,0,0");
+  EXPECT_TRUE(must(reader().failures(std::nullopt, 10)).empty());
+}
+
+TEST_P(StoreConformance, AQueueIsMadeAgainInTheTransactionThatRemovesIt) {
+  commit_with(put(new_queue("main")));
+  commit_with(add_totals("main", {.published = 3}));
+  commit_with([](Transaction& transaction) {
+    must(transaction.remove_queue("main"));
+    QueueRow row = new_queue("main");
+    row.status = QueueStatus::paused;
+    must(transaction.add_queue(row));
+    must(transaction.add_totals("main", {.published = 1}, {}));
+  });
+
+  const QueueDocument made = must(reader().queue("main", 0)).value();
+  EXPECT_EQ(made.row.status, QueueStatus::paused);
+  EXPECT_EQ(made.totals.published, 1);
+}
+
+TEST_P(StoreConformance, AQueuesLogIsListedNewestFirst) {
+  commit_with([](Transaction& transaction) {
+    for (const char* id : {"id-1", "id-3", "id-2"}) {
+      must(transaction.append_queue_log({id, "main", QueueAction::checkpoint_deleted, "anna", "it's \"late\"",
+                                         R"({"events":3})", TimePoint(5s)}));
+    }
+    must(transaction.append_queue_log({"id-9", "other", QueueAction::paused, "", "", "{}", TimePoint(1s)}));
+  });
+  const auto ids = [&](const QueueLogFilter& filter) {
+    std::string text;
+    for (const QueueLogEntry& entry : must(reader().queue_log(filter))) text += entry.id + " ";
+    return text;
+  };
+
+  EXPECT_EQ(ids({"main", "", 10}), "id-3 id-2 id-1 ");
+  EXPECT_EQ(ids({"main", "", 2}), "id-3 id-2 ");
+  EXPECT_EQ(ids({"main", "id-2", 10}), "id-1 ");
+  EXPECT_EQ(ids({"none", "", 10}), "");
+  EXPECT_EQ(describe(must(reader().queue_log({"main", "", 1}))),
+            "id-3 checkpoint_deleted queue=main by=anna reason=it's \"late\" detail={\"events\":3} "
+            "created_at=5000");
+}
+
+TEST_P(StoreConformance, AQueueKeepsItsNewestTenThousandChanges) {
+  const auto id = [](int n) { return std::to_string(100'000 + n); };
+  commit_with([&](Transaction& transaction) {
+    must(transaction.append_queue_log({id(1), "other", QueueAction::paused, "", "", "{}", TimePoint(1s)}));
+    for (int n = 1; n <= 10'002; ++n) {
+      must(transaction.append_queue_log({id(n), "main", QueueAction::paused, "", "", "{}", TimePoint(1s)}));
+    }
+  });
+
+  EXPECT_EQ(must(reader().queue_log({"main", "", 20'000})).size(), 10'000U);
+  EXPECT_EQ(must(reader().queue_log({"main", "", 20'000})).back().id, id(3));
+  EXPECT_EQ(must(reader().queue_log({"other", "", 20'000})).size(), 1U);
 }
 
 TEST_P(StoreConformance, ARecoveryReplacesTheLastOneOfItsQueue) {
@@ -316,12 +478,13 @@ TEST_P(StoreConformance, AStoreRecallsItsQueues) {
   commit_with(add_totals("main", {.published = 10}, EventId{7}));
   std::vector<std::string> repaired;
 
-  EXPECT_EQ(describe(must(begin()->recall(repaired)).queues),
-            "empty active config={} by= reason= at=(none) created_at=1000 updated_at=2000 counts=[] "
-            "totals=0,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]\n"
-            "main active config={} by= reason= at=(none) created_at=1000 updated_at=2000 "
-            "counts=[PENDING=3 PROCESSING=2 COMPLETED=1 COMPLETED_WITH_ERRORS=1 FAILED=1 SUPERSEDED=1 "
-            "CANCELLED=1] totals=10,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id=g events=[]");
+  EXPECT_EQ(
+      describe(must(begin()->recall(repaired)).queues),
+      "empty active config={} by= reason= at=(none) created_at=1000 updated_at=2000 counts=[] "
+      "totals=0,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]\n"
+      "main active config={} by= reason= at=(none) created_at=1000 updated_at=2000 "
+      "counts=[PENDING=3 PROCESSING=2 COMPLETED=1 COMPLETED_WITH_ERRORS=1 FAILED=1 SUPERSEDED=1 "
+      "CANCELLED=1] totals=10,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id=g events=[] changed_at=1700000000000");
   EXPECT_TRUE(repaired.empty());
 }
 

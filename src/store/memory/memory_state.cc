@@ -35,6 +35,7 @@ QueueRecord record_of(const MemoryState& state, const QueueRow& row) {
   if (const auto found = state.records.totals.find(row.id); found != state.records.totals.end()) {
     record.totals = found->second.totals;
     record.checkpoint_id = found->second.checkpoint_id;
+    record.changed_at = found->second.changed_at;
   }
   return record;
 }

@@ -16,10 +16,11 @@
 
 namespace eventq::memory {
 
-// The totals of a queue, and the global id of its last completed event.
+// The totals of a queue, the global id of its last completed event, and when the totals last changed.
 struct QueueTotals {
   Totals totals;
   std::string checkpoint_id;
+  TimePoint changed_at;
 };
 
 // The data beside events. It is small, so a transaction copies all of it before its first change.

@@ -282,6 +282,9 @@ class MemoryTransaction final : public Transaction {
     return {};
   }
 
+  // Only readers of a database need them.
+  Result<void> put_defaults(const QueueConfig&, const QueueConfig&) override { return {}; }
+
   Result<void> put_queue(const QueueRow& row) override {
     change_records().queues.insert_or_assign(row.id, row);
     return {};
@@ -296,6 +299,7 @@ class MemoryTransaction final : public Transaction {
                           std::optional<EventId> last_completed) override {
     QueueTotals& kept = change_records().totals[std::string(queue)];
     kept.totals += change;
+    kept.changed_at = std::max(kept.changed_at, now_);
     if (!last_completed) return {};
     if (const auto event = found_in(state_.events, *last_completed))
       kept.checkpoint_id = event->event.event_id;
@@ -314,11 +318,19 @@ class MemoryTransaction final : public Transaction {
     std::sort(all.begin(), all.end(), [](const Checkpoint& a, const Checkpoint& b) {
       return std::tie(a.created_at, a.event_count, a.id) < std::tie(b.created_at, b.event_count, b.id);
     });
-    const auto is_of_queue = [&](const Checkpoint& other) { return other.queue == checkpoint.queue; };
+    const auto is_of_queue = [&](const Checkpoint& other) {
+      return other.queue == checkpoint.queue && !other.requested;
+    };
     const auto kept = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_of_queue));
     // One was added, so at most one is too many.
     if (kept > kCheckpointsPerQueue) all.erase(std::find_if(all.begin(), all.end(), is_of_queue));
     return {};
+  }
+
+  Result<std::int64_t> count_requested(std::string_view queue) override {
+    const auto& all = state_.records.checkpoints;
+    return std::count_if(all.begin(), all.end(),
+                         [&](const Checkpoint& it) { return it.queue == queue && it.requested; });
   }
 
   Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override {

@@ -218,6 +218,69 @@ TEST_F(PostgresMigrate, TheEventViewShowsTimesAsTimestamps) {
   EXPECT_EQ(rows.value().number(0, 0), 2);
 }
 
+TEST_F(PostgresMigrate, ADatabaseOfTheSecondSchemaKeepsItsQueuesAndCheckpoints) {
+  const auto connection = connect(url_);
+  ASSERT_TRUE(connection->script("BEGIN; " + migrations()[0].sql + migrations()[1].sql + R"(
+    INSERT INTO eventq.schema_version VALUES (1, 0), (2, 0);
+    INSERT INTO eventq.event_queue_state VALUES
+      ('main', '{}', 'active', '', '', NULL, 1000, 1000),
+      ('mail', '{"maxQueueDepth":10}', 'paused', '', '', NULL, 1000, 2000);
+    INSERT INTO eventq.queue_checkpoints VALUES
+      ('018e3c1a-0000-7000-8000-000000000001', 'mail', 'evt_a', 7, 3000),
+      ('018e3c1a-0000-7000-8000-000000000002', 'removed queue', '', 0, 3000);
+    INSERT INTO eventq.event_archive VALUES (1, 'mail', 'COMPLETED', 1, 0, 0, 'w:1', 3000, 4000, 0, NULL, NULL);
+    INSERT INTO eventq.queue_total VALUES
+      ('mail', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0, 3, 0),
+      ('mail', 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 10, 1, 'evt_a', 0, 5, 4000);
+    COMMIT;)"));
+  ASSERT_EQ(migrate(alone_).value().size(), migrations().size() - 2);
+
+  const auto row = [&](const std::string& sql) { return std::string(connection->run_one(sql)->text(0, 0)); };
+  EXPECT_EQ(
+      row("SELECT concat_ws(' ', id, status, checkpoint_id, config ->> 'highWatermark', updated_at) FROM "
+          "eventq.event_queue_state WHERE id = 'mail'"),
+      "mail paused evt_a 8 1970-01-01 00:00:04");
+  EXPECT_EQ(
+      row("SELECT string_agg(concat_ws(' ', id, queue_id, checkpoint_id, event_count, created_at), ';') "
+          "FROM eventq.queue_checkpoints"),
+      "018e3c1a-0000-7000-8000-000000000001 mail evt_a 7 1970-01-01 00:00:03");
+}
+
+// The types of the document that describes the two tables. Others may be stored, but these are shown.
+TEST_F(PostgresMigrate, TheViewsOfQueuesHaveTheColumnsAndTypesOfTheirDescription) {
+  ASSERT_TRUE(migrate(alone_));
+  const auto columns = [&](const std::string& view) {
+    return std::string(connect(url_)
+                           ->run_one("SELECT string_agg(concat(column_name, ' ', data_type, "
+                                     "character_maximum_length), ', ' ORDER BY ordinal_position) FROM "
+                                     "information_schema.columns WHERE table_schema = 'eventq' AND "
+                                     "table_name = '" +
+                                     view + "'")
+                           ->text(0, 0));
+  };
+  EXPECT_EQ(columns("event_queue_state"),
+            "id character varying255, events jsonb, checkpoint_id character varying255, queue_metrics jsonb, "
+            "config jsonb, status character varying50, created_at timestamp without time zone, updated_at "
+            "timestamp without time zone");
+  EXPECT_EQ(
+      columns("queue_checkpoints"),
+      "id uuid, queue_id character varying255, checkpoint_id character varying255, event_count integer, "
+      "created_at timestamp without time zone");
+}
+
+TEST_F(PostgresMigrate, APayloadThatJsonbCannotHoldIsShownAsText) {
+  ASSERT_TRUE(migrate(alone_));
+  const auto connection = connect(url_);
+  const auto shown = [&](const std::string& payload) {
+    return std::string(
+        connection->run_one("SELECT eventq.payload_jsonb($payload$" + payload + "$payload$)::text")
+            ->text(0, 0));
+  };
+  EXPECT_EQ(shown(R"({"a": [1, null]})"), R"({"a": [1, null]})");
+  EXPECT_EQ(shown(R"({"a":"\u0000"})"), R"("{\"a\":\"\\u0000\"}")");
+  EXPECT_EQ(shown("1e999999"), R"("1e999999")");
+}
+
 // A second address of the same machine stands for another machine.
 TEST(PostgresMigrateElsewhere, ADatabaseIsHereWhenBothEndsHaveTheSameAddress) {
   auto settings = quick_settings();

@@ -75,7 +75,7 @@ struct Writes {
   RecordArray new_ready{"event_ready"}, gone_ready{"event_ready"};
   RecordArray new_lines{"event_line"}, gone_lines{"event_line"};
   RecordArray new_superseded{"event_supersede"}, gone_superseded{"event_supersede"};
-  RecordArray log{"event_log"};
+  RecordArray log{"event_log"}, authors{"event_log_author"};
   std::vector<std::int64_t> removed;
 
   // Adds the writes that turn the rows in the database into the state that the transaction has in memory.
@@ -122,6 +122,8 @@ struct Writes {
             unless_empty(entry.reason), entry.retry_count,
             entry.next_retry_at ? std::optional(millis(*entry.next_retry_at)) : std::nullopt,
             millis(entry.created_at));
+    if (entry.by.empty()) return;
+    authors.add(number(entry.id), static_cast<std::int64_t>(entry.log_id), entry.by);
   }
 
   void add_removed(const CachedEvent& cached) {
@@ -143,6 +145,7 @@ struct Writes {
     if (!bodies.empty() || !new_live.empty() || !new_ready.empty() || !log.empty() || !new_archived.empty()) {
       calls.push_back({sql::enter, params_of(bodies, new_live, new_ready, log, new_archived)});
     }
+    add_call(calls, sql::append_authors, authors);
     add_call(calls, sql::insert_line, new_lines);
     add_call(calls, sql::insert_supersede, new_superseded);
   }
@@ -196,7 +199,7 @@ void PostgresTransaction::flush_counts(std::vector<StatementCall>& calls) {
     totals.add(queue, change.published, change.deduplicated, change.claimed, change.completed, change.failed,
                change.failed_for_good, change.retried, change.abandoned, change.superseded, change.cancelled,
                change.run_ms, change.runs, kept.checkpoint_id, change.removed, kSlot,
-               kept.checkpoint_id.empty() ? 0 : millis(now_));
+               kept.checkpoint_id.empty() ? 0 : millis(now_), millis(now_));
   }
   if (!counts.empty() || !totals.empty()) calls.push_back({sql::count, params_of(counts, totals)});
   totals_.clear();

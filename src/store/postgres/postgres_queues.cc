@@ -11,7 +11,7 @@
 namespace eventq::postgres {
 namespace {
 
-constexpr std::int64_t kCheckpointsKept = 100;  // per queue
+constexpr std::int64_t kCheckpointsKept = 100;  // per queue, of those that the server made by time
 constexpr std::int64_t kFailedHoursKept = 48;   // twice the longest report
 constexpr std::chrono::hours kWorkersKept{24};  // since the worker was last seen
 
@@ -138,6 +138,12 @@ Result<void> PostgresTransaction::put_correlation(const CorrelationRow& row) {
   return {};
 }
 
+Result<void> PostgresTransaction::put_defaults(const QueueConfig& main, const QueueConfig& others) {
+  other_writes_.push_back({sql::put_default, params_of("main", settings_to_text(main))});
+  other_writes_.push_back({sql::put_default, params_of("", settings_to_text(others))});
+  return {};
+}
+
 Result<void> PostgresTransaction::put_queue(const QueueRow& row) {
   queue_changes_.insert_or_assign(row.id, QueueWrite{row, true});
   return {};
@@ -171,8 +177,9 @@ Result<void> PostgresTransaction::add_failed_in_hour(std::int64_t hour, std::int
 
 Result<void> PostgresTransaction::put_checkpoint(const Checkpoint& checkpoint) {
   other_writes_.push_back(
-      {sql::put_checkpoint, params_of(checkpoint.id, checkpoint.queue, checkpoint.checkpoint_id,
-                                      checkpoint.event_count, millis(checkpoint.created_at))});
+      {sql::put_checkpoint,
+       params_of(checkpoint.id, checkpoint.queue, checkpoint.checkpoint_id, checkpoint.event_count,
+                 millis(checkpoint.created_at), checkpoint.requested ? 1 : 0)});
   other_writes_.push_back({sql::drop_checkpoints, params_of(checkpoint.queue, kCheckpointsKept)});
   return {};
 }
@@ -183,9 +190,36 @@ Result<std::optional<Checkpoint>> PostgresTransaction::find_checkpoint(std::stri
   return rows->empty() ? std::nullopt : std::optional(read_checkpoint(RowView{*rows, 0}));
 }
 
-Result<void> PostgresTransaction::delete_checkpoint(std::string_view) { return {}; }
-Result<void> PostgresTransaction::remove_queue(std::string_view) { return {}; }
-Result<void> PostgresTransaction::append_queue_log(const QueueLogEntry&) { return {}; }
+Result<std::int64_t> PostgresTransaction::count_requested(std::string_view queue) {
+  const auto rows = read(sql::count_requested, params_of(queue));
+  if (!rows) return rows.error();
+  return rows->number(0, 0);
+}
+
+Result<void> PostgresTransaction::delete_checkpoint(std::string_view id) {
+  other_writes_.push_back({sql::delete_checkpoint, params_of(id)});
+  return {};
+}
+
+Result<void> PostgresTransaction::remove_queue(std::string_view queue) {
+  // Else COMMIT would write counters for the queue, of the events that this transaction removed.
+  const auto of_queue = [&](const auto& changed) { return changed.first.first == queue; };
+  std::erase_if(counts_, of_queue);
+  std::erase_if(causes_, of_queue);
+  std::erase_if(totals_, [&](const auto& changed) { return changed.first == queue; });
+  std::erase_if(queue_changes_, [&](const auto& changed) { return changed.first == queue; });
+  other_writes_.push_back({sql::remove_queue, params_of(queue)});
+  queues_removed_ = true;
+  return {};
+}
+
+Result<void> PostgresTransaction::append_queue_log(const QueueLogEntry& entry) {
+  other_writes_.push_back(
+      {sql::append_queue_log, params_of(entry.queue, entry.id, name_of(entry.action), entry.by, entry.reason,
+                                        entry.detail, millis(entry.created_at))});
+  other_writes_.push_back({sql::drop_queue_log, params_of(entry.queue, limits::kQueueLog)});
+  return {};
+}
 
 Result<void> PostgresTransaction::put_recovery(const Recovery& recovery) {
   other_writes_.push_back(
@@ -232,21 +266,27 @@ Result<void> PostgresTransaction::probe() {
   return {};
 }
 
-Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
+Result<ChangedQueues> PostgresTransaction::changed_queues() {
   // The version changes with every change of a queue, so an equal version means that no queue changed.
-  if (queues_version_ == session_.queues_version) return std::vector<QueueRecord>();
+  if (queues_version_ == session_.queues_version) return ChangedQueues();
   std::vector<StatementCall> calls;
   read_records(calls, {});
   const auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   auto records = take_records(*rows);
   if (!records) return records.error();
-  std::vector<QueueRecord> changed;
+  ChangedQueues changed;
+  std::erase_if(session_.announced_queues, [&](const auto& announced) {
+    const bool kept = std::ranges::binary_search(*records, announced.first, {},
+                                                 [](const QueueRecord& record) { return record.row.id; });
+    if (!kept) changed.removed.push_back(announced.first);
+    return !kept;
+  });
   for (QueueRecord& record : *records) {
     const auto cached = session_.announced_queues.find(record.row.id);
     if (cached != session_.announced_queues.end() && cached->second == record.row) continue;
     session_.announced_queues.insert_or_assign(record.row.id, record.row);
-    changed.push_back(std::move(record));
+    changed.records.push_back(std::move(record));
   }
   // Set last: after an error the next call reads the queues again.
   session_.queues_version = queues_version_;
@@ -359,11 +399,12 @@ void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
     calls.push_back({sql::add_workers, params_of(workers)});
     workers_.clear();
   }
-  if (queue_changes_.empty()) return;
+  if (queue_changes_.empty() && !queues_removed_) return;
   for (const auto& [id, change] : queue_changes_) {
     calls.push_back({change.replaces ? sql::put_queue : sql::add_queue, queue_params(change.row)});
   }
   queue_changes_.clear();
+  queues_removed_ = false;
   // Last, because every transaction that changes a queue waits for this row until COMMIT.
   calls.push_back({sql::raise_queues_version});
 }

@@ -162,8 +162,10 @@ Result<std::vector<std::optional<EventId>>> PostgresReader::find(std::span<const
   return found;
 }
 Result<WorkerLogPage> PostgresReader::worker_log(const WorkerLogFilter&) { return WorkerLogPage(); }
-Result<std::vector<QueueLogEntry>> PostgresReader::queue_log(const QueueLogFilter&) {
-  return std::vector<QueueLogEntry>();
+
+Result<std::vector<QueueLogEntry>> PostgresReader::queue_log(const QueueLogFilter& filter) {
+  return all_rows(run_one(sql::read_queue_log, params_of(filter.queue, log_end(filter), filter.limit)),
+                  read_queue_log_entry<RowView>);
 }
 
 Result<Working> PostgresReader::working() {

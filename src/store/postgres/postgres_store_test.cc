@@ -54,7 +54,7 @@ class PostgresStoreTest : public testing::Test {
   }
 
   static std::vector<std::string> announced(Store& store) {
-    return ids_of(must(must(store.begin())->changed_queues()));
+    return ids_of(must(must(store.begin())->changed_queues()).records);
   }
 
   static std::optional<QueueRecord> current(Store& store, std::string_view queue) {
@@ -239,6 +239,21 @@ TEST_F(PostgresStoreTest, ChangedQueuesAreThoseThatOtherStoresAddedOrConfigured)
   EXPECT_THAT(announced(*other_), IsEmpty());
 }
 
+TEST_F(PostgresStoreTest, ChangedQueuesNameThoseThatOtherStoresRemoved) {
+  put(*one_, queue_named("a"));
+  put(*one_, queue_named("b"));
+  EXPECT_THAT(announced(*other_), ElementsAre("a", "b"));
+  commit_with(*one_, [](Transaction& transaction) { must(transaction.remove_queue("a")); });
+
+  const ChangedQueues changed = must(must(other_->begin())->changed_queues());
+  EXPECT_THAT(changed.removed, ElementsAre("a"));
+  EXPECT_THAT(changed.records, IsEmpty());
+  EXPECT_THAT(must(must(other_->begin())->changed_queues()).removed, IsEmpty());
+
+  put(*one_, queue_named("a"));
+  EXPECT_THAT(announced(*other_), ElementsAre("a"));
+}
+
 TEST_F(PostgresStoreTest, AnUncommittedQueueIsNotReportedAsChanged) {
   EXPECT_THAT(announced(*other_), IsEmpty());
   {
@@ -263,7 +278,7 @@ TEST_F(PostgresStoreTest, ATransactionThatWaitedForAnAdminTransactionReportsItsC
     std::jthread beside([&] {
       const auto transaction = must(one_->begin());
       must(transaction->plan(*plan));
-      changed = ids_of(must(transaction->changed_queues()));
+      changed = ids_of(must(transaction->changed_queues()).records);
       must(transaction->claim({"main", {}}, 1));
     });
     wait_for_lock("locktype = 'advisory'");

@@ -74,13 +74,14 @@ class PostgresTransaction final : public Transaction {
   Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) override;
 
   // postgres_queues.cc
-  Result<std::vector<QueueRecord>> changed_queues() override;
+  Result<ChangedQueues> changed_queues() override;
   Result<std::optional<QueueRecord>> current(std::string_view queue) override;
   Result<std::optional<KeyRecord>> find_key(std::string_view key) override;
   Result<void> put_key(const KeyRecord& record) override;
   Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override;
   Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override;
   Result<void> put_correlation(const CorrelationRow& row) override;
+  Result<void> put_defaults(const QueueConfig& main, const QueueConfig& others) override;
   Result<void> put_queue(const QueueRow& row) override;
   Result<void> add_queue(const QueueRow& row) override;
   Result<void> add_totals(std::string_view queue, const Totals& change,
@@ -88,6 +89,7 @@ class PostgresTransaction final : public Transaction {
   Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) override;
   Result<void> put_checkpoint(const Checkpoint& checkpoint) override;
   Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override;
+  Result<std::int64_t> count_requested(std::string_view queue) override;
   Result<void> delete_checkpoint(std::string_view id) override;
   Result<void> remove_queue(std::string_view queue) override;
   Result<void> append_queue_log(const QueueLogEntry& entry) override;
@@ -254,6 +256,7 @@ class PostgresTransaction final : public Transaction {
   std::map<std::int64_t, std::int64_t> failed_hours_;                       // by hour
   std::map<std::string, WorkerRow> workers_;                                // changes, by id
   std::map<std::string, QueueWrite> queue_changes_;                         // by id
+  bool queues_removed_ = false;                                             // other servers must be told
   std::map<std::string, std::optional<QueueRecord>, std::less<>> current_;  // results of current()
   bool asked_for_current_ = false;  // for a queue that was not planned
   std::map<std::string, std::optional<TimePoint>, std::less<>>

@@ -12,7 +12,9 @@
 namespace eventq::postgres {
 namespace {
 
-constexpr int kCheckpointColumn = 14;  // of read_totals.sql, after the queue and the counters of Totals
+// Columns of read_totals.sql, after the queue and the counters of Totals.
+constexpr int kCheckpointColumn = 14;
+constexpr int kChangedColumn = 15;
 
 }  // namespace
 
@@ -20,7 +22,9 @@ Result<Stored> read_event(const Rows& rows, std::size_t row, Transaction::EventF
   return read_event_row(RowView{rows, row}, fields);
 }
 
-Result<std::vector<LogEntry>> read_log(const Rows& rows) { return all_rows(rows, read_entry_row<RowView>); }
+Result<std::vector<LogEntry>> read_log(const Rows& rows) {
+  return all_rows(rows, read_authored_entry<RowView>);
+}
 
 void read_records(std::vector<StatementCall>& calls, const std::vector<std::string>& queues) {
   for (const std::string_view sql : {sql::read_queues, sql::read_counts, sql::read_totals}) {
@@ -52,6 +56,7 @@ Result<std::vector<QueueRecord>> take_records(std::span<const Rows> rows) {
     if (found == indexes.end()) continue;
     records[found->second].totals = read_totals(RowView{totals, row}, 1);
     records[found->second].checkpoint_id = totals.text(row, kCheckpointColumn);
+    records[found->second].changed_at = time_point(totals.number(row, kChangedColumn));
   }
   return records;
 }

@@ -98,7 +98,7 @@ TEST_F(MigrateTest, AMigratedFileOfTheFirstSchemaPassesTheAudit) {
   must(open_store(path_, clock_)).reset();
 
   EXPECT_EQ(audit_queues(path_), "");
-  EXPECT_THAT(query(path_, "PRAGMA user_version"), ElementsAre("3"));
+  EXPECT_THAT(query(path_, "PRAGMA user_version"), ElementsAre("4"));
 }
 
 TEST(MigrateSecondSchemaTest, MigrationCountsMissingPublishedEventsAsRemoved) {
@@ -116,6 +116,40 @@ TEST(MigrateSecondSchemaTest, MigrationCountsMissingPublishedEventsAsRemoved) {
 
   EXPECT_THAT(query(path, "SELECT queue || ' ' || removed FROM queue_total"),
               ElementsAre("main 7", "other 0"));
+  EXPECT_EQ(audit_queues(path), "");
+}
+
+TEST(MigrateThirdSchemaTest, AFileOfTheThirdSchemaKeepsItsQueuesCheckpointsAndLogs) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("store.db");
+  {
+    auto connection = must(SqliteConnection::open(path, SqliteConnection::OpenMode::write));
+    must(connection.run(migrations::kAll[0].second));
+    must(connection.run(kVersion1));
+    must(connection.run(migrations::kAll[1].second));
+    must(connection.run(migrations::kAll[2].second));
+    must(connection.run(R"(
+PRAGMA user_version = 3;
+UPDATE event_queue_state SET config = '{"maxRetries":9}', status = 'paused', updated_at = 2000 WHERE id = 'other';
+INSERT INTO queue_checkpoints VALUES ('c1', 'main', 'evt_a', 7, 3000), ('c2', 'main', '', 0, 1000),
+                                     ('c3', 'removed queue', '', 0, 1000);
+)"));
+  }
+  const ManualClock clock(TimePoint(Millis(5000)));
+  const auto store = must(open_store(path, clock));
+  const auto reader = must(store->reader());
+
+  const QueueDocument other = must(reader->queue("other", 0)).value();
+  EXPECT_EQ(other.row.config.max_retries, 9);
+  EXPECT_EQ(other.row.status, QueueStatus::paused);
+  EXPECT_EQ(other.changed_at, TimePoint(Millis(4000)));
+  EXPECT_EQ(must(reader->queue("main", 0))->changed_at, TimePoint(Millis(3000)));
+  const std::vector<Checkpoint> kept = must(reader->checkpoints("main", 10));
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0].id, "c1");
+  EXPECT_EQ(kept[0].event_count, 7);
+  EXPECT_FALSE(kept[0].requested);
+  EXPECT_EQ(must(reader->log(EventId{4})).size(), 6U);
   EXPECT_EQ(audit_queues(path), "");
 }
 

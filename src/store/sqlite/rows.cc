@@ -9,7 +9,9 @@
 namespace eventq::sqlite {
 namespace {
 
-constexpr int kCheckpointColumn = 13;  // of read_totals.sql, after the counters of Totals
+// Columns of read_totals.sql, after the counters of Totals.
+constexpr int kCheckpointColumn = 13;
+constexpr int kChangedColumn = 14;
 
 Result<Counts> counts_of(Statement& statement, std::string_view queue) {
   const auto rows = all_rows(statement.with(queue), [](const Statement& row) {
@@ -38,19 +40,23 @@ Result<std::vector<QueueRecord>> read_records(Statement& queues, Statement& coun
   for (QueueRow& queue : *rows) {
     auto counted = counts_of(counts, queue.id);
     if (!counted) return counted.error();
-    auto totalled = one_row(totals.with(queue.id), [](const Statement& row) {
-      return std::pair(read_totals(row, 0), std::string(row.text(kCheckpointColumn)));
+    QueueRecord& record = records.emplace_back();
+    record.row = std::move(queue);
+    record.counts = *counted;
+    // A queue without events has no row of totals.
+    const auto totalled = one_row(totals.with(record.row.id), [&](const Statement& row) {
+      record.totals = read_totals(row, 0);
+      record.checkpoint_id = row.text(kCheckpointColumn);
+      record.changed_at = time_point(row.integer(kChangedColumn));
+      return true;
     });
     if (!totalled) return totalled.error();
-    // A queue without events has no row of totals.
-    auto [total, checkpoint_id] = std::move(*totalled).value_or(std::pair<Totals, std::string>());
-    records.push_back({std::move(queue), *counted, total, std::move(checkpoint_id)});
   }
   return records;
 }
 
 Result<std::vector<LogEntry>> read_log(Statement& event_log, EventId id) {
-  return all_rows(event_log.with(number(id)), read_entry_row<Statement>);
+  return all_rows(event_log.with(number(id)), read_authored_entry<Statement>);
 }
 
 }  // namespace eventq::sqlite

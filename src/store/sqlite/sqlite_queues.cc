@@ -11,7 +11,7 @@
 namespace eventq::sqlite {
 namespace {
 
-constexpr std::int64_t kCheckpointsKept = 100;  // per queue
+constexpr std::int64_t kCheckpointsKept = 100;  // per queue, of those that the server made by time
 constexpr std::int64_t kFailedHoursKept = 48;   // metrics read the last 24
 constexpr std::chrono::hours kWorkersKept{24};  // after last_seen
 // The largest time that a column can hold.
@@ -63,6 +63,7 @@ Result<void> SqliteTransaction::remove(std::span<const Stored> events) {
     // Checks the guard, so it runs before the deletes that have none.
     if (auto done = leave(writer_.delete_archive, stored); !done) return done;
     if (auto done = writer_.delete_log.execute(id); !done) return done;
+    if (auto done = writer_.delete_authors.execute(id); !done) return done;
     if (auto done = writer_.delete_body.execute(id); !done) return done;
     count(stored.event, stored.event.status, -1);
     if (stored.event.status != Status::failed) continue;
@@ -161,6 +162,11 @@ Result<void> SqliteTransaction::put_correlation(const CorrelationRow& row) {
                                          row.on_complete, row.queue);
 }
 
+Result<void> SqliteTransaction::put_defaults(const QueueConfig& main, const QueueConfig& others) {
+  auto done = writer_.put_default.execute("main", settings_to_text(main));
+  return done ? writer_.put_default.execute("", settings_to_text(others)) : done;
+}
+
 Result<void> SqliteTransaction::put_queue(const QueueRow& row) { return write_queue(writer_.put_queue, row); }
 
 Result<void> SqliteTransaction::add_queue(const QueueRow& row) { return write_queue(writer_.add_queue, row); }
@@ -174,11 +180,11 @@ Result<void> SqliteTransaction::write_queue(Statement& statement, const QueueRow
 
 Result<void> SqliteTransaction::add_totals(std::string_view queue, const Totals& change,
                                            std::optional<EventId> last_completed) {
-  return writer_.add_totals.execute(queue, change.published, change.deduplicated, change.claimed,
-                                    change.completed, change.failed, change.failed_for_good, change.retried,
-                                    change.abandoned, change.superseded, change.cancelled, change.run_ms,
-                                    change.runs, change.removed,
-                                    last_completed ? std::optional(number(*last_completed)) : std::nullopt);
+  return writer_.add_totals.execute(
+      queue, change.published, change.deduplicated, change.claimed, change.completed, change.failed,
+      change.failed_for_good, change.retried, change.abandoned, change.superseded, change.cancelled,
+      change.run_ms, change.runs, change.removed,
+      last_completed ? std::optional(number(*last_completed)) : std::nullopt, millis(now_));
 }
 
 // Old hours are deleted here, so the table stays small.
@@ -189,7 +195,8 @@ Result<void> SqliteTransaction::add_failed_in_hour(std::int64_t hour, std::int64
 
 Result<void> SqliteTransaction::put_checkpoint(const Checkpoint& checkpoint) {
   auto done = writer_.put_checkpoint.execute(checkpoint.id, checkpoint.queue, checkpoint.checkpoint_id,
-                                             checkpoint.event_count, millis(checkpoint.created_at));
+                                             checkpoint.event_count, millis(checkpoint.created_at),
+                                             checkpoint.requested);
   return done ? writer_.drop_checkpoints.execute(checkpoint.queue, kCheckpointsKept) : done;
 }
 
@@ -197,9 +204,33 @@ Result<std::optional<Checkpoint>> SqliteTransaction::find_checkpoint(std::string
   return one_row(writer_.find_checkpoint.with(id), read_checkpoint<Statement>);
 }
 
-Result<void> SqliteTransaction::delete_checkpoint(std::string_view) { return {}; }
-Result<void> SqliteTransaction::remove_queue(std::string_view) { return {}; }
-Result<void> SqliteTransaction::append_queue_log(const QueueLogEntry&) { return {}; }
+Result<std::int64_t> SqliteTransaction::count_requested(std::string_view queue) {
+  const auto found =
+      one_row(writer_.count_requested.with(queue), [](const Statement& row) { return row.integer(0); });
+  if (!found) return found.error();
+  return found->value_or(0);
+}
+
+Result<void> SqliteTransaction::delete_checkpoint(std::string_view id) {
+  return writer_.delete_checkpoint.execute(id);
+}
+
+Result<void> SqliteTransaction::remove_queue(std::string_view queue) {
+  // Else commit() would write a counter for the queue, of the events that this transaction removed.
+  std::erase_if(counts_, [&](const auto& changed) { return changed.first.first == queue; });
+  // Causes need no statement: their rows are deleted with the last failed event.
+  for (Statement* statement : {&writer_.delete_checkpoints, &writer_.delete_recovery, &writer_.delete_totals,
+                               &writer_.delete_counts, &writer_.delete_queue}) {
+    if (auto done = statement->execute(queue); !done) return done;
+  }
+  return {};
+}
+
+Result<void> SqliteTransaction::append_queue_log(const QueueLogEntry& entry) {
+  auto done = writer_.append_queue_log.execute(entry.queue, entry.id, name_of(entry.action), entry.by,
+                                               entry.reason, entry.detail, millis(entry.created_at));
+  return done ? writer_.drop_queue_log.execute(entry.queue, limits::kQueueLog) : done;
+}
 
 Result<void> SqliteTransaction::put_recovery(const Recovery& recovery) {
   return writer_.put_recovery.execute(recovery.queue, recovery.id, recovery.checkpoint_id,

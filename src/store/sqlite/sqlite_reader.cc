@@ -131,8 +131,10 @@ class SqliteReader final : public Reader {
     return found;
   }
   Result<WorkerLogPage> worker_log(const WorkerLogFilter&) override { return WorkerLogPage(); }
-  Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter&) override {
-    return std::vector<QueueLogEntry>();
+
+  Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) override {
+    return all_rows(read_queue_log_.with(filter.queue, log_end(filter), filter.limit),
+                    read_queue_log_entry<Statement>);
   }
 
   Result<Working> working() override {
@@ -266,6 +268,7 @@ class SqliteReader final : public Reader {
   Statement read_totals_ = prepare_(sql::read_totals);
   Statement read_checkpoints_ = prepare_(sql::read_checkpoints);
   Statement read_recovery_ = prepare_(sql::read_recovery);
+  Statement read_queue_log_ = prepare_(sql::read_queue_log);
   Statement find_correlation_ = prepare_(sql::find_correlation);
   Statement read_failures_ = prepare_(sql::read_failures);
   Statement expired_ = prepare_(sql::expired);

@@ -272,6 +272,10 @@ Result<void> SqliteTransaction::append(std::span<LogEntry> entries) {
         entry.reason.empty() ? std::nullopt : std::optional<std::string_view>(entry.reason),
         entry.retry_count, entry.next_retry_at ? std::optional(millis(*entry.next_retry_at)) : std::nullopt,
         millis(entry.created_at));
+    if (done && !entry.by.empty()) {
+      done =
+          writer_.append_author.execute(number(entry.id), static_cast<std::int64_t>(entry.log_id), entry.by);
+    }
     if (!done) return done;
   }
   return {};

@@ -44,6 +44,7 @@ class SqliteTransaction final : public Transaction {
   Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) override;
   Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override;
   Result<void> put_correlation(const CorrelationRow& row) override;
+  Result<void> put_defaults(const QueueConfig& main, const QueueConfig& others) override;
   Result<void> put_queue(const QueueRow& row) override;
   Result<void> add_queue(const QueueRow& row) override;
   Result<void> add_totals(std::string_view queue, const Totals& change,
@@ -51,6 +52,7 @@ class SqliteTransaction final : public Transaction {
   Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) override;
   Result<void> put_checkpoint(const Checkpoint& checkpoint) override;
   Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override;
+  Result<std::int64_t> count_requested(std::string_view queue) override;
   Result<void> delete_checkpoint(std::string_view id) override;
   Result<void> remove_queue(std::string_view queue) override;
   Result<void> append_queue_log(const QueueLogEntry& entry) override;

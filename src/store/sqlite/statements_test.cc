@@ -118,7 +118,8 @@ TEST_F(StatementsTest, PollsAndListsUseTheIntendedIndex) {
       {"next_due", sql::next_due, "SCAN event_queue USING INDEX event_queue_due"},
       {"find_event", sql::find_event,
        "SEARCH event_body USING COVERING INDEX sqlite_autoindex_event_body_1 (event_id=?)"},
-      {"event_log", sql::event_log, "SEARCH event_log USING PRIMARY KEY (event_id=?)"},
+      {"event_log", sql::event_log,
+       "SEARCH l USING PRIMARY KEY (event_id=?); SEARCH a USING PRIMARY KEY (event_id=? AND id=?) LEFT-JOIN"},
       {"purge_keys", sql::purge_keys,
        "SEARCH idempotency_key USING PRIMARY KEY (key=?); LIST SUBQUERY 1; SEARCH idempotency_key USING "
        "COVERING INDEX idempotency_key_age (created_at<?)"},

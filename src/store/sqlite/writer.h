@@ -44,6 +44,7 @@ struct SqliteWriter {
   Statement load_archived = prepare(sql::load_archived);
   Statement find_event = prepare(sql::find_event);
   Statement append_entry = prepare(sql::append_entry);
+  Statement append_author = prepare(sql::append_author);
   Statement event_log = prepare(sql::event_log);
   Statement find_key = prepare(sql::find_key);
   Statement put_key = prepare(sql::put_key);
@@ -58,6 +59,7 @@ struct SqliteWriter {
   Statement with_supersede_key = prepare(sql::with_supersede_key);
   Statement delete_body = prepare(sql::delete_body);
   Statement delete_log = prepare(sql::delete_log);
+  Statement delete_authors = prepare(sql::delete_authors);
   Statement change_cause = prepare(sql::change_cause);
   Statement drop_causes = prepare(sql::drop_causes);
   Statement ended = prepare(sql::ended);
@@ -73,6 +75,16 @@ struct SqliteWriter {
   Statement put_checkpoint = prepare(sql::put_checkpoint);
   Statement drop_checkpoints = prepare(sql::drop_checkpoints);
   Statement find_checkpoint = prepare(sql::find_checkpoint);
+  Statement count_requested = prepare(sql::count_requested);
+  Statement delete_checkpoint = prepare(sql::delete_checkpoint);
+  Statement delete_queue = prepare(sql::delete_queue);
+  Statement delete_checkpoints = prepare(sql::delete_checkpoints);
+  Statement delete_recovery = prepare(sql::delete_recovery);
+  Statement delete_totals = prepare(sql::delete_totals);
+  Statement delete_counts = prepare(sql::delete_counts);
+  Statement append_queue_log = prepare(sql::append_queue_log);
+  Statement drop_queue_log = prepare(sql::drop_queue_log);
+  Statement put_default = prepare(sql::put_default);
   Statement put_recovery = prepare(sql::put_recovery);
   Statement add_worker = prepare(sql::add_worker);
   Statement drop_workers = prepare(sql::drop_workers);

@@ -34,8 +34,9 @@ std::string source_of(const TableSpec& table) {
     const std::string name(column.name);
     // The only text column is checkpoint_id; the newest slot has the valid value.
     if (!sums.empty()) sums += ", ";
-    sums += is_number(column) ? "sum(" + name + ")::bigint"
-                              : "(array_agg(" + name + " ORDER BY checkpoint_at DESC))[1]";
+    sums += column.newest       ? "max(" + name + ")::bigint"
+            : is_number(column) ? "sum(" + name + ")::bigint"
+                                : "(array_agg(" + name + " ORDER BY checkpoint_at DESC))[1]";
     sums += " AS " + name;
   }
   return fill(sql::postgres_summed, {{"key", key_list(table)},

@@ -13,13 +13,18 @@ constexpr ColumnSpec key_number(std::string_view name) {
 }
 constexpr ColumnSpec key_text(std::string_view name) { return {name, ColumnSpec::ColumnKind::text, true}; }
 constexpr ColumnSpec number(std::string_view name) { return {name, ColumnSpec::ColumnKind::number, false}; }
+constexpr ColumnSpec newest(std::string_view name) {
+  return {name, ColumnSpec::ColumnKind::number, false, true};
+}
 constexpr ColumnSpec text(std::string_view name) { return {name, ColumnSpec::ColumnKind::text, false}; }
 
-// Bodies come before live events, because PostgreSQL reads the priority of a live event from its body.
+// Bodies come before live events, because PostgreSQL reads the priority of a live event from its body. Queues
+// come before their checkpoints, which refer to them. queue_default is not copied: a server writes it when it
+// starts.
 std::vector<TableSpec> make_tables() {
   static const std::string priority = ", " + fill(sql::postgres_priority, {});
   return {
-      {"event_queue_state",
+      {"stored_queue",
        {key_text("id"), text("config"), text("status"), text("status_by"), text("status_reason"),
         number("status_at"), number("created_at"), number("updated_at")}},
       {"event_body",
@@ -44,6 +49,7 @@ std::vector<TableSpec> make_tables() {
        {key_number("event_id"), key_number("id"), number("attempt"), text("worker_id"), text("action"),
         number("status_code"), text("error_message"), number("execution_time_ms"), text("errors"),
         text("reason"), number("retry_count"), number("next_retry_at"), number("created_at")}},
+      {"event_log_author", {key_number("event_id"), key_number("id"), text("author")}},
       {"event_line", {key_text("queue"), key_text("ordering_key"), key_number("id"), number("head")}},
       {"event_supersede", {key_text("queue"), key_text("supersede_key"), key_number("id")}},
       {"correlation",
@@ -55,7 +61,7 @@ std::vector<TableSpec> make_tables() {
        {key_text("queue"), number("published"), number("deduplicated"), number("claimed"),
         number("completed"), number("failed"), number("failed_for_good"), number("retried"),
         number("abandoned"), number("superseded"), number("cancelled"), number("run_ms"), number("runs"),
-        number("removed"), text("checkpoint_id")},
+        number("removed"), text("checkpoint_id"), newest("changed_at")},
        true,
        ", slot, checkpoint_at",
        ", 0, 0"},
@@ -66,8 +72,11 @@ std::vector<TableSpec> make_tables() {
        ", 0",
        " HAVING sum(n) <> 0"},
       {"failed_hour", {key_number("hour"), number("n")}, true, ", slot", ", 0"},
-      {"queue_checkpoints",
-       {key_text("id"), text("queue_id"), text("checkpoint_id"), number("event_count"),
+      {"stored_checkpoint",
+       {key_text("id"), text("queue_id"), text("checkpoint_id"), number("event_count"), number("created_at"),
+        number("requested")}},
+      {"queue_log",
+       {key_text("queue"), key_text("id"), text("action"), text("author"), text("reason"), text("detail"),
         number("created_at")}},
       {"queue_recovery",
        {key_text("queue"), text("id"), text("checkpoint_id"), number("events_recovered"),

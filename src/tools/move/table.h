@@ -21,7 +21,8 @@ struct ColumnSpec {
   enum class ColumnKind : std::uint8_t { number, text };
   std::string_view name;
   ColumnKind kind = ColumnKind::text;
-  bool key = false;  // part of the key that orders the rows
+  bool key = false;     // part of the key that orders the rows
+  bool newest = false;  // a number of which the highest of all slots counts, and not their sum
 };
 
 struct TableSpec {

@@ -42,6 +42,7 @@ constexpr std::array kRules = {
     Rule{audit_sql::not_counted, AuditCheck::counters_right},
     Rule{audit_sql::ids, AuditCheck::counters_right},
     Rule{audit_sql::log_without_event, AuditCheck::none_lost},
+    Rule{audit_sql::author_without_entry, AuditCheck::none_lost},
     Rule{audit_sql::superseded_by, AuditCheck::none_lost},
     Rule{audit_sql::one_head, AuditCheck::order_kept},
     Rule{audit_sql::not_in_line, AuditCheck::order_kept},
@@ -53,6 +54,7 @@ constexpr std::array kRules = {
     Rule{audit_sql::published, AuditCheck::counters_right},
     Rule{audit_sql::ends, AuditCheck::counters_right},
     Rule{audit_sql::queue_missing, AuditCheck::counters_right},
+    Rule{audit_sql::checkpoint_without_queue, AuditCheck::counters_right},
 };
 
 // The columns of all_entries.sql and entries_of.sql, which are the same.

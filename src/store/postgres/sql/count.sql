@@ -1,11 +1,13 @@
 -- count.sql: adds to the counters of events by status $1 and to the totals of queues $2, one row per queue.
--- checkpoint_id is the event_id of the last completed event, or empty.
+-- checkpoint_id is the event_id of the last completed event, or empty. changed_at is the time of the transaction; a clock
+-- that was set back does not lower it.
 WITH totals AS (
   INSERT INTO eventq.queue_total AS t (queue, published, deduplicated, claimed, completed, failed, failed_for_good,
                                        retried, abandoned, superseded, cancelled, run_ms, runs, checkpoint_id, removed,
-                                       slot, checkpoint_at)
+                                       slot, checkpoint_at, changed_at)
   SELECT queue, published, deduplicated, claimed, completed, failed, failed_for_good, retried, abandoned, superseded,
-         cancelled, run_ms, runs, checkpoint_id, removed, pg_backend_pid() % 16, checkpoint_at
+         cancelled, run_ms, runs, checkpoint_id, removed, pg_backend_pid() % 16, checkpoint_at,
+         changed_at
     FROM unnest($2::eventq.queue_total[])
       ON CONFLICT (queue, slot) DO UPDATE
      SET published = t.published + excluded.published,
@@ -22,7 +24,8 @@ WITH totals AS (
          runs = t.runs + excluded.runs,
          removed = t.removed + excluded.removed,
          checkpoint_id = CASE excluded.checkpoint_id WHEN '' THEN t.checkpoint_id ELSE excluded.checkpoint_id END,
-         checkpoint_at = greatest(t.checkpoint_at, excluded.checkpoint_at)
+         checkpoint_at = greatest(t.checkpoint_at, excluded.checkpoint_at),
+         changed_at = greatest(t.changed_at, excluded.changed_at)
 )
 INSERT INTO eventq.event_count AS n (queue, status, n, slot)
 SELECT queue, status, n, pg_backend_pid() % 16 FROM unnest($1::eventq.event_count[])

@@ -1,6 +1,6 @@
--- drop_checkpoints.sql: deletes all but the newest $2 checkpoints of a queue.
-DELETE FROM eventq.queue_checkpoints
- WHERE id = ANY (ARRAY (SELECT id FROM eventq.queue_checkpoints
-                         WHERE queue_id = $1
+-- drop_checkpoints.sql: deletes all but the newest $2 checkpoints of a queue that the server made by time.
+DELETE FROM eventq.stored_checkpoint
+ WHERE id = ANY (ARRAY (SELECT id FROM eventq.stored_checkpoint
+                         WHERE queue_id = $1 AND requested = 0
                          ORDER BY created_at DESC, event_count DESC, id DESC
                         OFFSET $2));

@@ -1,6 +1,8 @@
--- event_log.sql: all log entries of an event, the oldest first.
-SELECT id, event_id, attempt, worker_id, action, status_code, error_message, execution_time_ms, errors, reason,
-       retry_count, next_retry_at, created_at
-  FROM eventq.event_log
- WHERE event_id = $1
- ORDER BY id
+-- event_log.sql: all log entries of an event, the oldest first. The last column is the person that caused the entry, or
+-- null.
+SELECT l.id, l.event_id, l.attempt, l.worker_id, l.action, l.status_code, l.error_message, l.execution_time_ms, l.errors,
+       l.reason, l.retry_count, l.next_retry_at, l.created_at, a.author
+  FROM eventq.event_log AS l
+  LEFT JOIN eventq.event_log_author AS a ON a.event_id = l.event_id AND a.id = l.id
+ WHERE l.event_id = $1
+ ORDER BY l.id

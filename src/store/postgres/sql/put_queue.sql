@@ -1,5 +1,5 @@
 -- put_queue.sql: inserts or replaces a queue's settings and status.
-INSERT INTO eventq.event_queue_state (id, config, status, status_by, status_reason, status_at, created_at, updated_at)
+INSERT INTO eventq.stored_queue (id, config, status, status_by, status_reason, status_at, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
     ON CONFLICT (id) DO UPDATE
    SET config = excluded.config, status = excluded.status, status_by = excluded.status_by,

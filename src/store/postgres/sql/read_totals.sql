@@ -2,7 +2,7 @@
 SELECT queue, sum(published)::bigint, sum(deduplicated)::bigint, sum(claimed)::bigint, sum(completed)::bigint,
        sum(failed)::bigint, sum(failed_for_good)::bigint, sum(retried)::bigint, sum(abandoned)::bigint,
        sum(superseded)::bigint, sum(cancelled)::bigint, sum(run_ms)::bigint, sum(runs)::bigint, sum(removed)::bigint,
-       (array_agg(checkpoint_id ORDER BY checkpoint_at DESC, slot))[1]
+       (array_agg(checkpoint_id ORDER BY checkpoint_at DESC, slot))[1], max(changed_at)::bigint
   FROM eventq.queue_total
- WHERE queue = ANY (CASE cardinality($1::text[]) WHEN 0 THEN ARRAY (SELECT id FROM eventq.event_queue_state) ELSE $1 END)
+ WHERE queue = ANY (CASE cardinality($1::text[]) WHEN 0 THEN ARRAY (SELECT id FROM eventq.stored_queue) ELSE $1 END)
  GROUP BY queue;

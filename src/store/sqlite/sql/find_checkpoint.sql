@@ -1,2 +1,2 @@
 -- find_checkpoint.sql: a checkpoint by its id.
-SELECT id, queue_id, checkpoint_id, event_count, created_at FROM queue_checkpoints WHERE id = ?1;
+SELECT id, queue_id, checkpoint_id, event_count, created_at, requested FROM stored_checkpoint WHERE id = ?1;

@@ -2,5 +2,5 @@
 SELECT (SELECT last FROM id_sequence WHERE name = 'event') || ' ' ||
        (SELECT last FROM id_sequence WHERE name = 'log') || ' ' ||
        (SELECT coalesce(sum(updated_at), 0) FROM event_queue) || ' ' ||
-       (SELECT coalesce(sum(updated_at), 0) FROM event_queue_state) || ' ' ||
+       (SELECT coalesce(sum(updated_at), 0) FROM stored_queue) || ' ' ||
        (SELECT count(*) FROM event_body);

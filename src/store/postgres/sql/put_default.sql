@@ -1,0 +1,3 @@
+-- put_default.sql: stores the settings of the queue $1, or of all queues without a row, that has none of its own.
+INSERT INTO eventq.queue_default (id, config) VALUES ($1, $2)
+    ON CONFLICT (id) DO UPDATE SET config = excluded.config;

@@ -1,0 +1,2 @@
+-- count_requested.sql: how many checkpoints of a queue callers made.
+SELECT count(*) FROM stored_checkpoint WHERE queue_id = ?1 AND requested = 1;

@@ -1,0 +1,2 @@
+-- delete_counts.sql: deletes the counters of a removed queue.
+DELETE FROM event_count WHERE queue = ?1;
