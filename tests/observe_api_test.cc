@@ -295,6 +295,75 @@ TEST_F(ObserveApiTest, ATraceparentGivesTheTraceId) {
             R"("mine")");
 }
 
+TEST_F(ObserveApiTest, TraceparentAndTracestateReachTheWorkerAsSent) {
+  const std::string parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const std::string own = "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-more";
+  const HttpHeaders trace = {{"traceparent", parent}, {"tracestate", "rojo=00f067aa0ba902b7,congo=t61"}};
+  post("/events", R"({"title":"event","tags":"header","trace_id":"mine"})", trace);
+  post("/events", R"({"title":"event","tags":"body","traceparent":")" + own + R"(","tracestate":"a=b"})",
+       trace);
+
+  const HttpResponse header = get("/events/subscribe?tags=header&worker_id=w");
+  const HttpResponse body = get("/events/subscribe?tags=body&worker_id=w");
+
+  EXPECT_EQ(at(header, "traceparent"), '"' + parent + '"');
+  EXPECT_EQ(at(header, "tracestate"), R"("rojo=00f067aa0ba902b7,congo=t61")");
+  EXPECT_EQ(at(header, "trace_id"), R"("mine")");
+  EXPECT_EQ(at(body, "traceparent"), '"' + own + '"');
+  EXPECT_EQ(at(body, "tracestate"), R"("a=b")");
+  EXPECT_EQ(at(body, "trace_id"), R"("0af7651916cd43dd8448eb211c80319c")");
+}
+
+TEST_F(ObserveApiTest, ATracestateInSeveralFieldsIsJoined) {
+  const std::string parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const std::string event = R"({"title":"event","tags":"t"})";
+
+  EXPECT_EQ(
+      at(post("/events", event, {{"traceparent", parent}, {"tracestate", "a=1"}, {"tracestate", "b=2"}}),
+         "tracestate"),
+      R"("a=1, b=2")");
+  EXPECT_EQ(at(post("/events", event, {{"tracestate", "a=1"}}), "tracestate"), "");
+  const HttpResponse long_state =
+      post("/events", event, {{"traceparent", parent}, {"tracestate", "a=" + std::string(511, 'x')}});
+  EXPECT_EQ(at(long_state, "traceparent"), '"' + parent + '"');
+  EXPECT_EQ(at(long_state, "tracestate"), "");
+}
+
+TEST_F(ObserveApiTest, AMalformedTraceInABodyIsRefused) {
+  const auto field = [this](const std::string& members) {
+    const HttpResponse refused = post("/events", R"({"title":"event","tags":"t",)" + members + "}");
+    EXPECT_EQ(refused.status, 400) << refused.body;
+    return at(refused, "field");
+  };
+  EXPECT_EQ(field(R"("traceparent":"00-1-2-01")"), R"("traceparent")");
+  EXPECT_EQ(field(R"("tracestate":"a=b")"), R"("tracestate")");
+  EXPECT_EQ(field(R"("published_by":"a\nb")"), R"("published_by")");
+}
+
+TEST_F(ObserveApiTest, TheTraceOfABatchReachesItsOnCompleteEvent) {
+  const std::string parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  post(
+      "/events/batch",
+      R"({"events":[{"title":"a","tags":"t"}],"on_complete":{"title":"b","tags":"last","published_by":"Ada"}})",
+      {{"traceparent", parent}});
+  get("/events/subscribe?tags=t&worker_id=w");
+  post("/events/1/complete", R"({"worker_id":"w"})");
+
+  const HttpResponse last = get("/events/subscribe?tags=last&worker_id=w");
+
+  EXPECT_EQ(at(last, "traceparent"), '"' + parent + '"');
+  EXPECT_EQ(at(last, "trace_id"), R"("4bf92f3577b34da6a3ce929d0e0e4736")");
+  EXPECT_EQ(at(last, "published_by"), R"("Ada")");
+}
+
+TEST_F(ObserveApiTest, AnEventSaysItsPublisher) {
+  post("/events", R"({"title":"event","tags":"t","published_by":"Ada <ada@example.com>"})");
+  post("/events", R"({"title":"event","tags":"t"})");
+
+  EXPECT_EQ(at(get("/events/1"), "published_by"), R"("Ada <ada@example.com>")");
+  EXPECT_EQ(at(get("/events/2"), "published_by"), "");
+}
+
 TEST_F(ObserveApiTest, AMalformedTraceparentIsIgnored) {
   for (const std::string_view header : {
            "",

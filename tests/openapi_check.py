@@ -331,9 +331,9 @@ def check_queues(server, email, worker):
     server.call(415, "PUT", "/queues/q%2F1", "a", headers={"Content-Type": "text/plain"})
     mine = {**email, "queue": "q/1"}
     full = {"pattern": "invoice.created", "version": "1.0.0", "source": {"type": "t", "name": "n"}, "ordering_key": "o",
-            "timestamp": "2025-12-24T10:30:00Z", "causation_id": "c", "supersede_key": "s", "delay": 3600,
+            "timestamp": "2025-12-24T10:30:00Z", "causation_id": "c", "supersede_key": "s", "delay": 3600, "published_by": "Ada",
             "retry": {"kind": "exponential"}}
-    trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "a=b"}
     server.call(201, "POST", "/events", {**mine, **full}, headers=trace)
     server.call(201, "POST", "/events", mine)
     server.call(201, "POST", "/events", mine)

@@ -90,6 +90,20 @@ TEST_F(WorkTest, TheCommandGetsThePayloadAndSharesStdoutWithTheWorker) {
   EXPECT_THAT(event(1), HasSubstr(R"("status":"COMPLETED")"));
 }
 
+TEST_F(WorkTest, TheCommandSeesTheTraceInItsEnvironment) {
+  start();
+  publish(
+      R"({"title":"1","tags":"a","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"x=y"})");
+  publish(R"({"title":"2","tags":"a"})");
+  ProcessSetup setup =
+      work({"a", "--until-empty", "--exec", "echo $EVENTQ_ID \"$TRACEPARENT\" \"$TRACESTATE\""});
+  setup.environment.emplace_back("TRACEPARENT=of the worker");
+
+  const Finished finished = run(setup);
+
+  EXPECT_EQ(finished.out, "1 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 x=y\n2  \n");
+}
+
 TEST_F(WorkTest, TheMessageOfAFailureIsTheStderrOfTheCommand) {
   start();
   publish(R"({"title":"1","tags":"a","max_retries":1})");

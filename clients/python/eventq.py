@@ -142,7 +142,8 @@ class Client:
     def publish(self, tags: Tags, payload: Any = None, *, title: Optional[str] = None, description: Optional[str] = None,
                 queue: Optional[str] = None, priority: Optional[int] = None, max_retries: Optional[int] = None,
                 event_id: Optional[str] = None, correlation_id: Optional[str] = None, causation_id: Optional[str] = None,
-                trace_id: Optional[str] = None, pattern: Optional[str] = None, version: Optional[str] = None,
+                trace_id: Optional[str] = None, traceparent: Optional[str] = None, tracestate: Optional[str] = None,
+                published_by: Optional[str] = None, pattern: Optional[str] = None, version: Optional[str] = None,
                 source: Optional[Mapping[str, str]] = None, timestamp: Optional[Time] = None,
                 ordering_key: Optional[str] = None, supersede_key: Optional[str] = None, run_at: Optional[Time] = None,
                 delay: Optional[int] = None, retry: Optional[Mapping[str, Any]] = None) -> Event:

@@ -10,8 +10,8 @@
 //          the next heartbeat instead.
 //
 // Differences from an embedded queue: waits and delays are rounded up to whole seconds. poll() refuses a
-// clock, and publish() refuses attributes. Returned events have no attributes. The entry of a report has no
-// log_id; the entry of a final failure has the time of this process.
+// clock, and publish() refuses attributes. Returned events have only the attributes of context_of(). The
+// entry of a report has no log_id; the entry of a final failure has the time of this process.
 //
 // Threads: every method may be called from any thread. Connections are kept open and shared.
 #pragma once

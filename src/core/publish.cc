@@ -4,6 +4,7 @@
 
 #include "core/batch.h"
 #include "eventq/limits.h"
+#include "model/event_context.h"
 #include "wire/new_event_json.h"
 
 namespace eventq {
@@ -230,6 +231,8 @@ Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& 
   }
   if (publication.on_complete && any_new) {
     CorrelationRow& row = batch.correlations[published.correlation_id].change;
+    pack_context(
+        *publication.on_complete);  // eventq.publish_promised() of PostgreSQL reads `attributes` only
     row.on_complete = wire::write_new_event(*publication.on_complete);
     row.queue = queue;
   }

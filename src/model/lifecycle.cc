@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/overloaded.h"
 #include "base/utf8.h"
+#include "model/event_context.h"
 #include "model/names.h"
 #include "model/retry.h"
 
@@ -224,6 +225,7 @@ Result<Decision> report(Event& event, const Change& change, std::span<const LogE
 }  // namespace
 
 Event admit(NewEvent&& event, std::string event_id, TimePoint now, const Policy& policy) {
+  pack_context(event);
   const TimePoint due_at = std::max(now + event.delay, event.run_at.value_or(now));
   return {
       .event_id = std::move(event_id),

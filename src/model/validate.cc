@@ -9,6 +9,7 @@
 #include "base/range.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
+#include "model/event_context.h"
 #include "model/policy.h"
 #include "model/tags.h"
 
@@ -90,6 +91,24 @@ Fault bad_envelope(const NewEvent& event) {
     if (fault) return fault;
   }
   return std::nullopt;
+}
+
+Fault bad_context(const NewEvent& event) {
+  if (event.traceparent.empty() && event.tracestate.empty() && event.published_by.empty())
+    return std::nullopt;
+  if (!event.traceparent.empty()) {
+    if (Fault fault = bad_text("traceparent", event.traceparent, limits::kTraceparent)) return fault;
+    if (trace_id_of(event.traceparent).empty()) {
+      return invalid("traceparent",
+                     "traceparent must be that of W3C Trace Context, such as "
+                     "\"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\".");
+    }
+  }
+  if (!event.tracestate.empty() && event.traceparent.empty()) {
+    return invalid("tracestate", "tracestate needs a traceparent; send both or none.");
+  }
+  if (Fault fault = bad_line("tracestate", event.tracestate, limits::kTracestate)) return fault;
+  return bad_line("published_by", event.published_by, limits::kBy);
 }
 
 Fault bad_delay(Millis delay) {
@@ -179,6 +198,7 @@ std::optional<Error> validate(NewEvent& event) {
     if (Fault fault = validate_event_id(event.event_id)) return fault;
   }
   if (Fault fault = bad_envelope(event)) return fault;
+  if (Fault fault = bad_context(event)) return fault;
   return bad_times(event);
 }
 

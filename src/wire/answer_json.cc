@@ -1,6 +1,7 @@
 // answer_json.cc: see answer_json.h.
 #include "wire/answer_json.h"
 
+#include "eventq/event_context.h"
 #include "model/lifecycle.h"
 #include "model/names.h"
 #include "model/tags.h"
@@ -43,9 +44,18 @@ void write_members(JsonWriter& json, const Event& event) {
   write_more(json, event);
 }
 
+void write_context(JsonWriter& json, const Event& event) {
+  if (event.attributes.empty()) return;  // most events have none
+  const EventContext context = context_of(event);
+  write_set(json, "traceparent", context.traceparent);
+  write_set(json, "tracestate", context.tracestate);
+  write_set(json, "published_by", context.published_by);
+}
+
 // Members that only some events have. They come last.
 void write_rest(JsonWriter& json, const Event& event) {
   write_origin(json, event);
+  write_context(json, event);
   // Without a timestamp of the publisher, both are the time of publishing.
   if (event.timestamp != event.created_at) json.key("timestamp").time(event.timestamp);
   write_set(json, "ordering_key", event.ordering_key);

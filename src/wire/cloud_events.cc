@@ -1,7 +1,8 @@
 // cloud_events.cc: see cloud_events.h.
 //
 // An event's `attributes` is a JSON object of the attributes as sent. Its member "data", which cannot be an
-// attribute's name, says how the payload was sent when it was not JSON: "base64" or "none".
+// attribute's name, says how the payload was sent when it was not JSON: "base64" or "none". It is "native"
+// for an event that is not a CloudEvent; see model/event_context.h.
 #include "wire/cloud_events.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
+#include "model/event_context.h"
 #include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
@@ -34,7 +36,7 @@ constexpr std::string_view kTexts[] = {
     "specversion",  "id",           "source",      "type",        "subject",
     "time",         "dataschema",   "tags",        "queue",       "datacontenttype",
     "partitionkey", "supersedekey", "causationid", "description", "correlationid",
-    "traceparent"};
+    "traceparent",  "tracestate",   "publishedby"};
 
 constexpr std::string_view kIntegers[] = {"priority", "maxretries"};
 
@@ -42,8 +44,9 @@ constexpr std::string_view kIntegers[] = {"priority", "maxretries"};
 constexpr std::string_view kOfDelivery[] = {"eventqid", "eventqattempt", "eventqleaseuntil"};
 
 // Attributes that are written from fields of the event, so `attributes` need not hold them.
-constexpr std::string_view kFromFields[] = {"specversion",  "source",        "type",        "partitionkey",
-                                            "supersedekey", "correlationid", "causationid", "description"};
+constexpr std::string_view kFromFields[] = {"specversion",  "source",       "type",
+                                            "partitionkey", "supersedekey", "correlationid",
+                                            "causationid",  "description",  "publishedby"};
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -200,7 +203,8 @@ Error in_their_words(Error error) {
                                                                       {"ordering_key", "partitionkey"},
                                                                       {"supersede_key", "supersedekey"},
                                                                       {"correlation_id", "correlationid"},
-                                                                      {"causation_id", "causationid"}};
+                                                                      {"causation_id", "causationid"},
+                                                                      {"published_by", "publishedby"}};
   for (const auto& [ours, theirs] : kNames) {
     if (error.field != ours) continue;
     if (error.message.starts_with(ours)) error.message.replace(0, ours.size(), theirs);
@@ -248,7 +252,8 @@ std::optional<Error> read_extensions(const Attributes& attributes, NewEvent& eve
   event.supersede_key = attributes.text("supersedekey").value_or("");
   event.correlation_id = attributes.text("correlationid").value_or("");
   event.causation_id = attributes.text("causationid").value_or("");
-  event.trace_id = parse_traceparent(attributes.text("traceparent").value_or(""));
+  event.trace_id = trace_id_of(attributes.text("traceparent").value_or(""));
+  event.published_by = attributes.text("publishedby").value_or("");
   return std::nullopt;
 }
 
@@ -419,7 +424,7 @@ Result<Data> read_body(std::string_view content_type, std::string_view body, Jso
 
 // ---- Events to CloudEvents
 
-// Writes the extension attributes of kFromFields, except description.
+// Writes the extension attributes of kFromFields, except description and publishedby.
 void write_keys(JsonWriter& json, const Event& event) {
   write_set(json, "partitionkey", event.ordering_key);
   write_set(json, "supersedekey", event.supersede_key);
@@ -447,6 +452,10 @@ void write_native(JsonWriter& json, const Event& event, const Claim* claim) {
   if (event.priority != 0) json.key("priority").integer(event.priority);
   write_keys(json, event);
   write_set(json, "traceid", event.trace_id);
+  const EventContext context = context_of(event);
+  write_set(json, "traceparent", context.traceparent);
+  write_set(json, "tracestate", context.tracestate);
+  write_set(json, "publishedby", context.published_by);
   write_delivery(json, claim);
   json.key("data").raw(event.payload).end_object();
 }
@@ -469,7 +478,8 @@ void write_returned(JsonWriter& json, const Event& event, const std::vector<Json
   json.key("id").string(id_of(event, members));
   std::string_view sent_as;
   for (const auto& [name, value] : members) {
-    if (name == "data") sent_as = value.string() == kBase64 ? kBase64 : kNone;
+    if (name == kDataMember) sent_as = value.string() == kBase64 ? kBase64 : kNone;
+    if (name == "published_by") json.key("publishedby").raw(value.raw());
     if (name != "id" && is_attribute_name(name)) json.key(name).raw(value.raw());
   }
   write_keys(json, event);
@@ -485,7 +495,12 @@ void write(JsonWriter& json, const Event& event, const Claim* claim, JsonParser&
   const auto attributes = parser.parse(event.attributes);
   const bool is_object = attributes && attributes->type() == JsonType::object;
   if (!is_object) return write_native(json, event, claim);
-  write_returned(json, event, attributes->members(), claim);
+  const std::vector<JsonMember> members = attributes->members();
+  const bool native = std::any_of(members.begin(), members.end(), [](const JsonMember& member) {
+    return member.name == kDataMember && member.value.string() == kNativeData;
+  });
+  if (native) return write_native(json, event, claim);
+  write_returned(json, event, members, claim);
 }
 
 }  // namespace

@@ -13,12 +13,13 @@
 //   maxretries                     max_retries
 //   partitionkey, supersedekey     ordering_key, supersede_key
 //   correlationid, causationid     correlation_id, causation_id
-//   traceparent                    trace_id; a malformed one is ignored, as W3C requires
+//   traceparent, tracestate        the same and trace_id; a malformed traceparent is ignored, as W3C requires
+//   publishedby                    published_by
 //   eventqid, eventqattempt, eventqleaseuntil: ignored, because they describe a delivery
 //
 // Attributes that the fields cannot represent exactly are stored in the event's `attributes`, so that workers
-// receive a CloudEvent with the attributes and values that were sent. `attributes` is empty for other events;
-// they are delivered as CloudEvents made of their fields.
+// receive a CloudEvent with the attributes and values that were sent. Other events are delivered as
+// CloudEvents made of their fields.
 //
 // The parse functions return validated events.
 // Errors: invalid_argument or too_large. `field` is the attribute that is wrong.

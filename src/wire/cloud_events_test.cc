@@ -724,6 +724,38 @@ TEST_F(CloudEvents, NoClaimsAreAnEmptyBatch) {
   EXPECT_EQ(out, "[]");
 }
 
+TEST_F(CloudEvents, ACloudEventsOwnTraceparentIsReturnedUnchanged) {
+  expect_same(
+      R"({"specversion":"1.0","type":"t","source":"/s","id":"1","data":1,"tracestate":"a=b","publishedby":"Ada",)"
+      R"("traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})");
+}
+
+TEST_F(CloudEvents, ATraceparentOfAHeaderIsAnAttributeOfTheCloudEvent) {
+  auto event = parse_with(R"(,"data":1,"traceparent":"bad")");
+  ASSERT_TRUE(event.has_value());
+  event->traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  event->tracestate = "a=b";
+
+  EXPECT_EQ(
+      returned(event),
+      R"({"specversion":"1.0","type":"t","source":"/s","id":"1",)"
+      R"("traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","data":1})");
+}
+
+TEST_F(CloudEvents, AnEventOfTheApiWithAContextIsACloudEventWithIt) {
+  NewEvent event{.title = "mail", .tags = {"email"}};
+  event.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  event.tracestate = "a=b";
+  event.published_by = "Ada";
+  const Members found = members(returned(event));
+
+  EXPECT_EQ(found.at("type"), R"("eventq.event")");
+  EXPECT_EQ(found.at("traceid"), R"("0af7651916cd43dd8448eb211c80319c")");
+  EXPECT_EQ(found.at("traceparent"), R"("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")");
+  EXPECT_EQ(found.at("tracestate"), R"("a=b")");
+  EXPECT_EQ(found.at("publishedby"), R"("Ada")");
+}
+
 // ---- Which format
 
 TEST_F(CloudEvents, TheContentTypeDecidesTheFormatBeforeTheHeaders) {

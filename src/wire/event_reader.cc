@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "model/event_context.h"
 #include "model/names.h"
 #include "model/tags.h"
 #include "wire/config_json.h"
@@ -64,6 +65,8 @@ void read_members(Fields& fields, Event& event) {
 // Members that only some events have.
 void read_rest(Fields& fields, Event& event) {
   read_origin(fields, event, "", UnknownMembers::ignored);
+  event.attributes =
+      attributes_of({text(fields, "traceparent"), text(fields, "tracestate"), text(fields, "published_by")});
   event.timestamp = fields.time("timestamp").value_or(event.created_at);
   event.ordering_key = text(fields, "ordering_key");
   event.supersede_key = text(fields, "supersede_key");

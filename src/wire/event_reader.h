@@ -1,8 +1,8 @@
 // event_reader.h: reads answers of a server into values, for clients. The inverse of answer_json.h.
 //
 // Unknown members are ignored, because a newer server may send them. Answers do not have all fields, so these
-// stay empty: `attributes` and `unreported` of an event, `log_id` of the entry that answers a report, and
-// `retry_count` of an entry in a log.
+// stay empty: `unreported` of an event, `log_id` of the entry that answers a report, and `retry_count` of an
+// entry in a log. `attributes` of an event has its context only; see eventq/event_context.h.
 //
 // Errors: all functions return internal when a member is missing or has the wrong type.
 #pragma once

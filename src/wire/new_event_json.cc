@@ -46,6 +46,9 @@ void read_delay(Fields& fields, NewEvent& event) {
 void read_more(Fields& fields, NewEvent& event) {
   constexpr std::string_view kLeaveOut = "leave it out if there is none.";
   read_origin(fields, event, fields.where(), UnknownMembers::refused);
+  event.traceparent = read_name(fields, "traceparent", kLeaveOut);
+  event.tracestate = read_name(fields, "tracestate", kLeaveOut);
+  event.published_by = read_name(fields, "published_by", kLeaveOut);
   event.timestamp = fields.time("timestamp");
   event.ordering_key = read_name(fields, "ordering_key", kLeaveOut);
   event.supersede_key = read_name(fields, "supersede_key", kLeaveOut);
@@ -122,6 +125,9 @@ void write_members(JsonWriter& json, const NewEvent& event, EventForm form) {
   write_set(json, "event_id", event.event_id);
   write_set(json, "correlation_id", event.correlation_id);
   write_origin(json, event);
+  write_set(json, "traceparent", event.traceparent);
+  write_set(json, "tracestate", event.tracestate);
+  write_set(json, "published_by", event.published_by);
   if (event.timestamp) json.key("timestamp").time(*event.timestamp);
   write_set(json, "ordering_key", event.ordering_key);
   write_set(json, "supersede_key", event.supersede_key);

@@ -105,7 +105,8 @@ TEST_F(NewEventJson, AnUnknownMemberIsAnsweredWithTheKnownOnes) {
   EXPECT_EQ(
       event.error().message,
       "There is no member \"titel\" here; there are title, description, tags, payload, queue, priority, "
-      "max_retries, event_id, correlation_id, causation_id, trace_id, pattern, version, source, timestamp, "
+      "max_retries, event_id, correlation_id, causation_id, trace_id, pattern, version, source, "
+      "traceparent, tracestate, published_by, timestamp, "
       "ordering_key, supersede_key, run_at, retry and delay.");
 }
 

@@ -24,11 +24,6 @@ using Fault = std::optional<Error>;
 
 bool is_lower_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
-// Whether the text is a trace or parent id. W3C forbids one that is all zeros.
-bool is_hex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), is_lower_hex) && text.find_first_not_of('0') != text.npos;
-}
-
 // Whether the text has the format of a UUID in lower case.
 bool is_uuid(std::string_view text) {
   if (text.size() != 36) return false;
@@ -252,19 +247,6 @@ std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {
     return std::min(std::chrono::seconds(*seconds), limits::kWait);
   }
   return std::nullopt;
-}
-
-std::string_view parse_traceparent(std::string_view header) {
-  constexpr std::size_t kSize = 55;  // of version 00; a later version may append more after a dash
-  if (header.size() < kSize || header[2] != '-' || header[35] != '-' || header[52] != '-') return {};
-  const std::string_view version = header.substr(0, 2), flags = header.substr(53, 2);
-  const std::string_view trace = header.substr(3, 32), parent = header.substr(36, 16);
-  const bool pairs = std::all_of(version.begin(), version.end(), is_lower_hex) &&
-                     std::all_of(flags.begin(), flags.end(), is_lower_hex);
-  // W3C forbids the version ff.
-  if (!pairs || version == "ff" || !is_hex(trace) || !is_hex(parent)) return {};
-  if (header.size() > kSize && (version == "00" || header[kSize] != '-')) return {};
-  return trace;
 }
 
 }  // namespace eventq::wire

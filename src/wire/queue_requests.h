@@ -66,8 +66,4 @@ Result<FailuresParameters> parse_failures_query(const std::vector<QueryParameter
 // limits::kWait, because RFC 7240 lets the server respond earlier. A malformed preference is ignored.
 std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header);
 
-// The trace id of `traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01` (W3C Trace Context).
-// Empty for a malformed header, which W3C requires to ignore.
-std::string_view parse_traceparent(std::string_view header);
-
 }  // namespace eventq::wire

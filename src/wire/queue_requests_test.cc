@@ -197,26 +197,5 @@ TEST_F(QueueRequests, PreferWaitIsFoundAmongOtherPreferences) {
   }
 }
 
-TEST_F(QueueRequests, OnlyAWellFormedTraceparentIsRead) {
-  const std::string trace = "0af7651916cd43dd8448eb211c80319c";
-  EXPECT_EQ(parse_traceparent("00-" + trace + "-b7ad6b7169203331-01"), trace);
-  EXPECT_EQ(parse_traceparent("cc-" + trace + "-b7ad6b7169203331-01-what-the-future-will-be"), trace);
-  for (const std::string& bad : {
-           std::string(),
-           "ff-" + trace + "-b7ad6b7169203331-01",
-           "00-" + trace + "-b7ad6b7169203331-01-more",
-           "cc-" + trace + "-b7ad6b7169203331-01.more",
-           "00-" + trace + "-b7ad6b7169203331-1",
-           "00-" + trace + "-0000000000000000-01",
-           "00-" + std::string(32, '0') + "-b7ad6b7169203331-01",
-           std::string("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01"),
-           "00_" + trace + "-b7ad6b7169203331-01",
-           "0g-" + trace + "-b7ad6b7169203331-01",
-           "00-" + trace + "-b7ad6b7169203331-01, 00-" + trace + "-b7ad6b7169203331-01",
-       }) {
-    EXPECT_EQ(parse_traceparent(bad), "") << bad;
-  }
-}
-
 }  // namespace
 }  // namespace eventq::wire

@@ -41,6 +41,7 @@ async function publish(): Promise<number> {
     tags: ["email", "notification"],
     payload: { to: "user@example.com" },
     retry: { kind: "exponential" },
+    published_by: "sign-up",
   };
   const answer = await call("post", "/events", "", event);
   if (!answer.ok) throw new Error(explain(answer.problem));
@@ -93,7 +94,7 @@ async function work(claims: Schemas["Claim"][]): Promise<void> {
     else if (result.action === "COMPLETED") console.log(result.event_id, result.errors?.length ?? 0);
     else console.log(result.event_id, result.reason ?? "released");
   }
-  for (const event of answer.body.events) console.log(event.id, event.title, event.lease_until, event.source?.name);
+  for (const event of answer.body.events) console.log(event.id, event.lease_until, event.traceparent ?? "");
 }
 
 async function fail(id: number): Promise<string> {

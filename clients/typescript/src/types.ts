@@ -28,6 +28,11 @@ export interface NewEventMembers {
   correlation_id?: string;
   causation_id?: string;
   trace_id?: string;
+  /** W3C Trace Context, handed to the worker as it is. */
+  traceparent?: string;
+  tracestate?: string;
+  /** The person or program that publishes the event. */
+  published_by?: string;
   pattern?: string;
   version?: string;
   source?: { type?: string; id?: string; name?: string };
@@ -70,6 +75,9 @@ export interface QueueEvent {
   correlation_id: string | null;
   created_at: string;
   updated_at: string;
+  traceparent?: string;
+  tracestate?: string;
+  published_by?: string;
   [member: string]: unknown;
 }
 

@@ -19,10 +19,11 @@ namespace eventq::cli {
 namespace {
 
 // All members of POST /events, in the order of docs/api.md.
-constexpr std::array<std::string_view, 19> kPublished = {
-    "title",     "description",    "tags",          "payload",  "queue",   "priority", "max_retries",
-    "event_id",  "correlation_id", "causation_id",  "trace_id", "pattern", "version",  "source",
-    "timestamp", "ordering_key",   "supersede_key", "run_at",   "retry"};
+constexpr std::array<std::string_view, 22> kPublished = {
+    "title",        "description",   "tags",           "payload",      "queue",        "priority",
+    "max_retries",  "event_id",      "correlation_id", "causation_id", "trace_id",     "pattern",
+    "version",      "source",        "traceparent",    "tracestate",   "published_by", "timestamp",
+    "ordering_key", "supersede_key", "run_at",         "retry"};
 
 // Makes one line from an event as GET /events/{id} shows it.
 std::string line_of(const JsonValue& event) {

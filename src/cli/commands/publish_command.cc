@@ -63,7 +63,8 @@ struct MemberOption {
 
 constexpr MemberOption kTextOptions[] = {{"--queue", "queue"},       {"--key", "ordering_key"},
                                          {"--event-id", "event_id"}, {"--correlation", "correlation_id"},
-                                         {"--pattern", "pattern"},   {"--at", "run_at"}};
+                                         {"--pattern", "pattern"},   {"--at", "run_at"},
+                                         {"--by", "published_by"}};
 constexpr MemberOption kNumberOptions[] = {{"--priority", "priority"}, {"--retries", "max_retries"}};
 
 Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
@@ -174,6 +175,7 @@ std::vector<Parameter> publish_options() {
           {"--correlation", "ID", "Your own id for events that belong together"},
           {"--retries", "N", "The reported failure that reaches N is final; the queue's setting by default"},
           {"--pattern", "TEXT", "What happened, such as invoice.created"},
+          {"--by", "NAME", "The person or program that publishes the event"},
           {.name = "--wait",
            .value = "DURATION",
            .help = "Wait until the event has ended, 30s by default, in whole seconds, and print it",

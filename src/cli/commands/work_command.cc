@@ -19,6 +19,7 @@
 #include "cli/framework/invocation.h"
 #include "cli/terminal/terminal_text.h"
 #include "eventq/client.h"
+#include "eventq/event_context.h"
 #include "eventq/worker.h"
 #include "model/tags.h"
 #include "server/descriptor_limit.h"
@@ -88,7 +89,10 @@ class CommandRunner {
   Children children;
 
  private:
+  // TRACEPARENT and TRACESTATE are set also when they are empty, because the command must not get those of
+  // the worker.
   [[nodiscard]] std::vector<std::string> environment_of(const Event& event) const {
+    const EventContext context = context_of(event);
     return {"EVENTQ_ID=" + std::to_string(static_cast<std::int64_t>(event.id)),
             "EVENTQ_EVENT_ID=" + event.event_id,
             "EVENTQ_QUEUE=" + event.queue,
@@ -98,7 +102,9 @@ class CommandRunner {
             "EVENTQ_PATTERN=" + event.pattern,
             "EVENTQ_CORRELATION_ID=" + event.correlation_id,
             "EVENTQ_PRIORITY=" + std::to_string(event.priority),
-            "EVENTQ_URL=" + run_.url};
+            "EVENTQ_URL=" + run_.url,
+            "TRACEPARENT=" + context.traceparent,
+            "TRACESTATE=" + context.tracestate};
   }
 
   [[nodiscard]] Handled judge(const Result<ChildEnd>& end) const {
@@ -267,7 +273,8 @@ CommandSpec work_command() {
           "/bin/sh runs the command with the payload on its stdin, and with EVENTQ_ID, "
           "EVENTQ_EVENT_ID, EVENTQ_QUEUE, EVENTQ_TITLE, EVENTQ_TAGS, EVENTQ_ATTEMPT, "
           "EVENTQ_PATTERN, EVENTQ_CORRELATION_ID, EVENTQ_PRIORITY and EVENTQ_URL in its "
-          "environment. The exit code is the result. 0: the event is completed. 75: the event is "
+          "environment. TRACEPARENT and TRACESTATE are those of the event (W3C Trace Context). "
+          "The exit code is the result. 0: the event is completed. 75: the event is "
           "delivered again after --later, and no failure is counted. Any other code is a failure, "
           "whose message is the end of what the command wrote to stderr.\n\n"
           "The worker extends the lease while the command runs. When the lease is lost, or the "

@@ -9,8 +9,11 @@
 #include "base/ascii.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
+#include "base/utf8.h"
+#include "eventq/limits.h"
 #include "http/api/handlers.h"
 #include "http/api/problem.h"
+#include "model/event_context.h"
 #include "model/names.h"
 #include "model/validate.h"
 #include "wire/answer_json.h"
@@ -88,15 +91,25 @@ Result<std::optional<IdempotencyKey>> read_key(const ApiCall& call) {
   return std::optional(IdempotencyKey{key, fingerprint({call.path, attributes, call.request.body})});
 }
 
-// An event without a trace id of its own gets that of the request.
+// A CloudEvent with a well-formed traceparent has a trace id, and the traceparent in its attributes.
+bool has_trace(const NewEvent& event) {
+  return !event.traceparent.empty() || (!event.attributes.empty() && !event.trace_id.empty());
+}
+
+// Gives the trace of the request to events without one. W3C requires to ignore a malformed traceparent, and
+// allows to drop a tracestate that is too long.
 void add_trace(const ApiCall& call, Publication& publication) {
-  const std::string_view trace = wire::parse_traceparent(call.request.headers.traceparent);
-  for (NewEvent& event : publication.events) {
-    if (event.trace_id.empty()) event.trace_id = trace;
-  }
-  if (publication.on_complete && publication.on_complete->trace_id.empty()) {
-    publication.on_complete->trace_id = trace;
-  }
+  const Headers& headers = call.request.headers;
+  if (headers.traceparent.size() > limits::kTraceparent || trace_id_of(headers.traceparent).empty()) return;
+  const bool has_state = headers.tracestate.size() <= limits::kTracestate && valid_utf8(headers.tracestate) &&
+                         !has_control(headers.tracestate);
+  const auto add = [&](NewEvent& event) {
+    if (has_trace(event)) return;
+    event.traceparent = headers.traceparent;
+    if (has_state) event.tracestate = headers.tracestate;
+  };
+  for (NewEvent& event : publication.events) add(event);
+  if (publication.on_complete) add(*publication.on_complete);
 }
 
 // Asks the publisher to slow down, also when this request was accepted.

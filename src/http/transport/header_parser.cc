@@ -120,6 +120,8 @@ class BeastParser final : public beast::http::basic_parser<true> {
       keep_list(headers.prefer, value);
     } else if (beast::iequals(name, "traceparent")) {
       keep_list(headers.traceparent, value);
+    } else if (beast::iequals(name, "tracestate")) {
+      keep_list(headers.tracestate, value);
     } else if (beast::iequals(name.substr(0, kCloudEventPrefix.size()), kCloudEventPrefix)) {
       const std::string_view attribute = view(name).substr(kCloudEventPrefix.size());
       headers.cloud_event.emplace_back(std::string(attribute), std::string(value));

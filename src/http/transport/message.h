@@ -17,6 +17,7 @@ struct Headers {
   std::string idempotency_key;
   std::string prefer;          // all Prefer fields, joined with commas
   std::string traceparent;     // the same; two joined ones are no valid value, as the standard demands
+  std::string tracestate;      // all tracestate fields, joined with commas
   std::string request_id;      // X-Request-Id
   std::string origin;          // Origin
   std::string sec_fetch_site;  // Sec-Fetch-Site
