@@ -256,7 +256,7 @@ def check_answers(server, document):
     server.call(200, "POST", f"/events/{first}/reset?reason=worker_timeout")
     server.call(200, "POST", "/events/subscribe", {**worker, "tags": "email", "limit": 5})
     server.call(204, "POST", "/events/subscribe", {**worker, "tags": ["email"]})
-    server.call(400, "POST", "/events/subscribe", {**worker, "tags": "email", "wait": 61})
+    server.call(400, "POST", "/events/subscribe", {**worker, "tags": "email", "wait": 3601})
     server.call(200, "POST", f"/events/{first}/complete", {**worker, "status_code": 200, "errors": ["late"]})
     server.call(409, "POST", f"/events/{first}/reset")
     server.call(409, "POST", f"/events/{first}/cancel")
@@ -328,6 +328,7 @@ def check_queues(server, email, worker):
     server.call(200, "PUT", "/queues/q%2F1", {"config": settings})
     server.call(400, "PUT", "/queues/q%2F1", {"highWatermark": 4, "maxQueueDepth": 3})
     server.call(400, "PUT", "/queues/a%20b", {})
+    server.call(200, "PATCH", "/queues/q%2F1", {"batchSize": 10})
     server.call(415, "PUT", "/queues/q%2F1", "a", headers={"Content-Type": "text/plain"})
     mine = {**email, "queue": "q/1"}
     full = {"pattern": "invoice.created", "version": "1.0.0", "source": {"type": "t", "name": "n"}, "ordering_key": "o",
