@@ -72,6 +72,22 @@ TEST_F(CliNotebookTest, RescanAndCommitFindAFileWrittenByAnotherProgram) {
   EXPECT_THAT(eventq({"notebook", "log", "notes"}).out, HasSubstr("\"event_ids\":[\"evt_"));
 }
 
+TEST_F(CliNotebookTest, CommitWithoutANameCommitsAllNotebooks) {
+  std::filesystem::create_directory(server_.file("other"));
+  ASSERT_EQ(eventq({"notebook", "add", "notes", "notes"}).exit_code, 0);
+  ASSERT_EQ(eventq({"notebook", "add", "other", "other"}).exit_code, 0);
+
+  const Finished committed = eventq({"notebook", "commit", "-o", "csv", "--fields", "notebook,status"});
+  EXPECT_EQ(committed.exit_code, 0) << committed.err;
+  EXPECT_EQ(committed.out, "notebook,status\nnotes,COMPLETED\nother,COMPLETED\n");
+
+  ASSERT_EQ(eventq({"queue", "drain", "notebook:other"}).exit_code, 0);
+  const Finished some = eventq({"notebook", "commit", "-o", "csv", "--fields", "notebook,status"});
+  EXPECT_EQ(some.exit_code, 1);
+  EXPECT_EQ(some.out, "notebook,status\nnotes,COMPLETED\nother,\n");
+  EXPECT_EQ(some.err, "eventq: not every notebook was committed\n");
+}
+
 TEST_F(CliNotebookTest, ACommitIsRefusedWhileItsQueueIsDraining) {
   ASSERT_EQ(eventq({"notebook", "add", "notes", "notes"}).exit_code, 0);
   ASSERT_EQ(eventq({"queue", "drain", "notebook:notes"}).exit_code, 0);

@@ -432,6 +432,8 @@ def check_notebooks(server):
     server.call(200, "POST", "/notebooks/notes/rescan")
     server.call(200, "POST", "/events/commit?notebook=notes&sync=true")
     server.call(202, "POST", "/events/commit?notebook=notes", {})
+    server.call(200, "POST", "/events/commit?sync=true")
+    server.call(202, "POST", "/events/commit")
     server.call(404, "POST", "/events/commit?notebook=none")
     server.call(200, "GET", "/notebooks/notes/commits?limit=5")
     server.call(200, "GET", "/notebooks/notes")
