@@ -215,6 +215,47 @@ TEST_F(CliTest, ListsOnlyMatchingEvents) {
   EXPECT_EQ(eventq({"ls", "--limit", "many"}).exit_code, 2);
 }
 
+TEST_F(CliTest, AnUnknownFieldIsWrongUsage) {
+  publish("email");
+
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"ls"}, std::vector<std::string>{"get", "1"},
+        std::vector<std::string>{"tail"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--fields", "id,nope"});
+    const Finished refused = eventq(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << command.front();
+    EXPECT_THAT(refused.out, IsEmpty()) << command.front();
+    EXPECT_THAT(refused.err, HasSubstr("there is no field \"nope\"; there are id, event_id, title, "));
+  }
+  EXPECT_THAT(eventq({"ls", "--fields", "titel"}).err, HasSubstr("did you mean title?"));
+}
+
+TEST_F(CliTest, EveryMemberOfAnEventInTheApiIsAField) {
+  HttpClient client(server_.port());
+  const std::string document = client.get("/openapi.json")->body;
+  JsonParser parser;
+  const auto api = parser.parse(document);
+  ASSERT_TRUE(api);
+  std::string fields;
+  const auto add_members = [&](const JsonValue& schema) {
+    const auto members = cli::value_at(schema, "properties");
+    if (!members) return;
+    for (const JsonMember& member : members->members()) {
+      fields.append(fields.empty() ? "" : ",").append(member.name);
+    }
+  };
+  add_members(cli::value_at(*api, "components.schemas.Event").value());
+  add_members(cli::value_at(*api, "components.schemas.EventSummary").value());
+  const auto details = cli::value_at(*api, "components.schemas.EventDetails").value();
+  for (const JsonValue& part : cli::elements_at(details, "allOf")) add_members(part);
+  ASSERT_THAT(fields, HasSubstr("id,title,"));
+
+  const Finished listed = eventq({"ls", "--fields", fields});
+
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+}
+
 TEST_F(CliTest, PagesThroughLongLists) {
   std::string batch = R"({"events":[)";
   for (int i = 0; i < 2001; ++i) batch += std::string(i == 0 ? "" : ",") + R"({"title":"t","tags":"a"})";

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ostream>
 
+#include "base/nearest.h"
 #include "base/numbers.h"
 #include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
@@ -15,6 +16,13 @@ namespace {
 
 constexpr std::int64_t kWaitMax = 60;  // seconds; proxies close connections that are silent for longer
 constexpr Millis kAnswerTime{10'000};  // for the answer, in addition to the wait
+
+// The members of an event in api/openapi.json.
+constexpr std::string_view kEventFields =
+    "id,event_id,title,description,status,queue,tags,payload,priority,attempts,retry_count,max_retries,"
+    "next_retry_at,worker_id,correlation_id,causation_id,sequence,trace_id,traceparent,tracestate,pattern,"
+    "version,source,timestamp,ordering_key,supersede_key,superseded_by,run_at,retry,created_at,updated_at,"
+    "processed_at,finished_at,published_by,error_message,logs";
 
 }  // namespace
 
@@ -48,6 +56,19 @@ std::vector<OutputColumn> event_columns() {
           {"TITLE", "title"},
           {"TRIES", "attempts", Kind::number},
           {"UPDATED", "updated_at", Kind::time}};
+}
+
+bool has_event_fields(Invocation& run) {
+  const auto known = split_list(kEventFields);
+  for (const std::string& field : run.output.fields) {
+    const std::string first = field.substr(0, field.find('.'));
+    if (std::find(known.begin(), known.end(), first) != known.end()) continue;
+    const std::string guess = did_you_mean(first, known);
+    wrong_usage(run, "there is no field " + in_quotes(first) +
+                         (guess.empty() ? "; there are " + join_list(known, ", ") : guess));
+    return false;
+  }
+  return true;
 }
 
 bool has_ended(std::string_view status) { return status != "PENDING" && status != "PROCESSING"; }

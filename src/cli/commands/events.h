@@ -26,6 +26,10 @@ namespace eventq::cli {
 // The columns of a list of events.
 [[nodiscard]] std::vector<OutputColumn> event_columns();
 
+// Whether events may have every field of --fields. If not, the error was already printed as wrong usage: a
+// typing error would otherwise become an empty column.
+[[nodiscard]] bool has_event_fields(Invocation& run);
+
 [[nodiscard]] bool has_ended(std::string_view status);
 
 // Parses the id of an event. Nothing if it is not a number: the error was already printed as wrong usage.

@@ -14,8 +14,9 @@ namespace {
 
 // GET /events omits these fields, so each event must be fetched separately.
 bool needs_whole_event(const OutputOptions& output) {
-  constexpr std::array<std::string_view, 5> kLeftOut = {"payload", "description", "max_retries",
-                                                        "error_message", "source"};
+  constexpr std::array<std::string_view, 13> kLeftOut = {
+      "payload", "description", "max_retries",  "error_message", "source", "causation_id", "trace_id",
+      "version", "timestamp",   "ordering_key", "supersede_key", "run_at", "retry"};
   return std::any_of(output.fields.begin(), output.fields.end(), [&](const std::string& field) {
     const std::string first = field.substr(0, field.find('.'));
     return std::find(kLeftOut.begin(), kLeftOut.end(), first) != kLeftOut.end();
@@ -23,6 +24,7 @@ bool needs_whole_event(const OutputOptions& output) {
 }
 
 ExitCode list_events(Invocation& run) {
+  if (!has_event_fields(run)) return ExitCode::usage;
   std::size_t most = 20;
   std::int64_t after = 0;
   const bool all = run.arguments.has("--all");
@@ -59,6 +61,7 @@ ExitCode list_events(Invocation& run) {
 }
 
 ExitCode get(Invocation& run) {
+  if (!has_event_fields(run)) return ExitCode::usage;
   NamedEvents events(run);
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {
     const CallResult called = call(run, "GET", "/events/" + std::to_string(id));

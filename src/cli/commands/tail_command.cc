@@ -148,6 +148,7 @@ class EventFollower {
 };
 
 ExitCode tail(Invocation& run) {
+  if (!has_event_fields(run)) return ExitCode::usage;
   if (run.output.format == Format::json) run.output.format = Format::jsonl;  // an array would never end
   return EventFollower(run).follow();
 }
