@@ -175,9 +175,9 @@ TEST_F(ServeTest, RefusesAPortInUse) {
 TEST_F(ServeTest, RefusesAnUnknownKindOfStore) {
   const Finished finished = run_eventq({"serve", "--listen", "127.0.0.1:0", "--store", "mysql:x"});
 
-  EXPECT_THAT(finished.exit_code, Optional(1));
+  EXPECT_THAT(finished.exit_code, Optional(2));
   EXPECT_THAT(finished.err,
-              HasSubstr("eventq: --store: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB"));
+              HasSubstr("eventq: --store must be sqlite:PATH, memory: or postgres://USER@HOST/DB"));
 }
 
 TEST_F(ServeTest, KeepsEventsWhenItIsKilled) {
@@ -271,7 +271,7 @@ TEST_F(SlowStopTest, ASecondSigtermEndsAStopAtOnce) {
 TEST_F(ServeTest, RefusesAnAddressThatOtherMachinesCanReach) {
   const Finished finished = run_eventq({"serve", "--listen", "0.0.0.0:0"});
 
-  EXPECT_THAT(finished.exit_code, Optional(1));
+  EXPECT_THAT(finished.exit_code, Optional(2));
   EXPECT_THAT(finished.err, StartsWith("eventq: --listen: 0.0.0.0:0 can be reached from other machines, and "
                                        "eventq has no authentication yet."));
   EXPECT_THAT(finished.err, HasSubstr("--allow-remote"));
@@ -325,6 +325,18 @@ TEST_F(ServeTest, AnErrorNamesTheLineOfTheInvalidSetting) {
 
   EXPECT_THAT(finished.exit_code, Optional(1));
   EXPECT_EQ(finished.err, "eventq: my.toml:2: there is no setting \"leese\"; did you mean lease?\n");
+}
+
+TEST_F(ServeTest, AWrongValueOfAFlagIsWrongUsage) {
+  const Finished flag = run_eventq({"serve", "--lease", "5"});
+  EXPECT_THAT(flag.exit_code, Optional(2));
+  EXPECT_EQ(flag.err,
+            "eventq: --lease must be a whole number and its unit (ms, s, m, h or d), such as \"1m\", not "
+            "\"5\".\n");
+
+  const Finished variable = run_eventq({"serve"}, {"EVENTQ_LEASE=5"});
+  EXPECT_THAT(variable.exit_code, Optional(1));
+  EXPECT_THAT(variable.err, StartsWith("eventq: EVENTQ_LEASE: lease must be a whole number"));
 }
 
 TEST_F(ServeTest, AnUnknownFlagIsWrongUsage) {

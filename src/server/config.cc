@@ -28,8 +28,19 @@ struct GivenValue {
   bool right_kind = true;
 };
 
+bool is_flag(const std::string& origin) { return origin.starts_with("--"); }
+
 Error fault(const std::string& origin, const std::string& message) {
-  return {.code = ErrorCode::invalid_argument, .message = origin + ": " + message};
+  return {.code = ErrorCode::invalid_argument,
+          .message = origin + ": " + message,
+          .field = is_flag(origin) ? origin : ""};
+}
+
+// A message that begins with the name of the setting begins with the flag instead, because they are alike.
+Error value_fault(const std::string& origin, std::string_view name, const std::string& message) {
+  Error error = fault(origin, message);
+  if (is_flag(origin) && message.starts_with(name)) error.message = origin + message.substr(name.size());
+  return error;
 }
 
 // A given value as a message shows it, without passwords.
@@ -39,12 +50,15 @@ Result<void> apply(ServerConfig& config, std::size_t index, const GivenValue& gi
   const ServerSetting& setting = all_settings()[index];
   if (!given.right_kind || !setting.read(config.settings, given.text)) {
     const bool is_complete = setting.kind == SettingKind::truth;  // `what` names both values
-    return fault(given.origin, std::string(setting.name) + " must be " + std::string(setting.what) +
-                                   (is_complete ? "" : ", such as " + toml_value(setting, ServerSettings{})) +
-                                   ", not " + given.shown + ".");
+    return value_fault(given.origin, setting.name,
+                       std::string(setting.name) + " must be " + std::string(setting.what) +
+                           (is_complete ? "" : ", such as " + toml_value(setting, ServerSettings{})) +
+                           ", not " + given.shown + ".");
   }
   // All settings applied before are valid, so an error is about this one.
-  if (const auto bad = validate(config.settings.queue)) return fault(given.origin, bad->message);
+  if (const auto bad = validate(config.settings.queue)) {
+    return value_fault(given.origin, setting.name, bad->message);
+  }
   config.origins[index] = given.origin;
   return {};
 }

@@ -36,7 +36,8 @@ struct ServerConfig {
   std::vector<std::string> unknown_variables;        // a typing error, or a variable of another program
 };
 
-// Errors: invalid_argument, not_found; the message is one line that starts with the origin of the value.
+// Errors: invalid_argument, not_found; the message is one line that starts with the origin of the value. When
+// that is a flag, `field` is the flag.
 Result<ServerConfig> load_config(const ServeFlags& flags, const Variables& variables);
 
 // The origin of the setting `name`; empty when there is no such setting.

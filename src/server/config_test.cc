@@ -276,42 +276,43 @@ TEST_F(ConfigTest, AnErrorNamesTheVariableOrTheFlag) {
     const char* variable;
     const char* flag;
     const char* value;
-    const char* complaint;  // the message after the name of the variable or flag
+    const char* complaint;  // the message after the variable and the name, or after the flag
   };
   for (const Case& row : {
            Case{"listen", "EVENTQ_LISTEN", "--listen", "8080",
-                ": listen must be ADDRESS:PORT with an IPv4 address, an IPv6 address in brackets, or "
+                " must be ADDRESS:PORT with an IPv4 address, an IPv6 address in brackets, or "
                 "localhost, such "
                 "as \"127.0.0.1:8080\", not \"8080\"."},
            Case{"allow_remote", "EVENTQ_ALLOW_REMOTE", "--allow-remote", "yes",
-                ": allow_remote must be true or false, not \"yes\"."},
+                " must be true or false, not \"yes\"."},
            Case{"store", "EVENTQ_STORE", "--store", "a\xff",
-                ": store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                " must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
                 "\"sqlite:eventq.db\", not \"a\xff\"."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "5",
-                ": retry_delay must be a whole number and its unit (ms, s, m, h or d), such as \"5m\", not "
+                " must be a whole number and its unit (ms, s, m, h or d), such as \"5m\", not "
                 "\"5\"."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "366d",
-                ": retry_delay is 366d; it must be from 0s to 365d."},
+                " is 366d; it must be from 0s to 365d."},
            Case{"lease", "EVENTQ_LEASE", "--lease", "",
-                ": lease must be a whole number and its unit (ms, s, m, h or d), such as \"1m\", not \"\"."},
-           Case{"lease", "EVENTQ_LEASE", "--lease", "99ms",
-                ": lease is 99ms; it must be from 100ms to 365d."},
+                " must be a whole number and its unit (ms, s, m, h or d), such as \"1m\", not \"\"."},
+           Case{"lease", "EVENTQ_LEASE", "--lease", "99ms", " is 99ms; it must be from 100ms to 365d."},
            Case{"max_retries", "EVENTQ_MAX_RETRIES", "--max-retries", "three",
-                ": max_retries must be a whole number, such as 3, not \"three\"."},
+                " must be a whole number, such as 3, not \"three\"."},
            Case{"max_retries", "EVENTQ_MAX_RETRIES", "--max-retries", "1001",
-                ": max_retries is 1001; it must be from 0 to 1000."},
+                " is 1001; it must be from 0 to 1000."},
            Case{"max_attempts", "EVENTQ_MAX_ATTEMPTS", "--max-attempts", "0",
-                ": max_attempts is 0; it must be from 1 to 1000000."},
+                " is 0; it must be from 1 to 1000000."},
            Case{"max_attempts", "EVENTQ_MAX_ATTEMPTS", "--max-attempts", "1e3",
-                ": max_attempts must be a whole number, such as 20, not \"1e3\"."},
+                " must be a whole number, such as 20, not \"1e3\"."},
            Case{"max_attempts", "EVENTQ_MAX_ATTEMPTS", "--max-attempts", "9000000000",
-                ": max_attempts is 2147483647; it must be from 1 to 1000000."},
+                " is 2147483647; it must be from 1 to 1000000."},
        }) {
-    EXPECT_EQ(complaint(load_config({}, {{row.variable, row.value}})),
-              std::string(row.variable) + row.complaint);
-    EXPECT_EQ(complaint(load_config({.values = {{row.name, row.value}}}, {})),
-              std::string(row.flag) + row.complaint);
+    const auto by_variable = load_config({}, {{row.variable, row.value}});
+    EXPECT_EQ(complaint(by_variable), std::string(row.variable) + ": " + row.name + row.complaint);
+    EXPECT_EQ(by_variable.error().field, "");
+    const auto by_flag = load_config({.values = {{row.name, row.value}}}, {});
+    EXPECT_EQ(complaint(by_flag), std::string(row.flag) + row.complaint);
+    EXPECT_EQ(by_flag.error().field, row.flag);
   }
 }
 

@@ -52,7 +52,8 @@ ExitCode run_server(Invocation& invocation, const server::ServeRequest& request)
   if (served) return ExitCode::done;
   // Not by fail(), which would escape the line ends of PostgreSQL's messages.
   invocation.err << "eventq: " << served.error().message << '\n';
-  return ExitCode::failed;
+  const bool is_flag = served.error().field.starts_with("--");
+  return is_flag ? ExitCode::usage : ExitCode::failed;
 }
 
 Parameter config_option() {
