@@ -69,12 +69,6 @@ struct WaitRequest {
   Millis timeout{0};
 };
 
-// The person that asks for a change, and why, as the caller stated. Both may be empty.
-struct Actor {
-  std::string by;
-  std::string reason;
-};
-
 // A change to a queue itself, and not to single events.
 struct QueueChange {
   struct Configure {
@@ -86,8 +80,6 @@ struct QueueChange {
   };
   struct SetStatus {
     QueueStatus status{};
-    std::string by;
-    std::string reason;
   };
   struct MakeCheckpoint {};
   struct DeleteCheckpoint {
@@ -95,7 +87,6 @@ struct QueueChange {
   };
   struct SupersedeKey {
     std::string key;
-    std::string reason;
   };
   // Removes the queue if it holds no event, live or ended.
   struct Remove {
@@ -107,6 +98,7 @@ struct QueueChange {
   // The id of this change in the queue's log. Empty: the Core makes one. The router sets it, because all
   // shards must use the same.
   std::string log_id = {};
+  bool logged = true;  // false: a part of another change, which has its own entry in the log
 };
 
 // Runs ended events again. A replay publishes copies of them. A redrive resets failed events.

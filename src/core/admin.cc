@@ -86,8 +86,9 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   }
   // On disk before it is acknowledged, also in a queue with buffered durability.
   batch.strict = true;
-  QueueRow row = creates ? QueueRow{.id = change.queue, .created_at = batch.now()} : state->row;
-  QueueChanged changed{.row = std::move(row), .created = creates};
+  const std::optional<QueueRow> before = creates ? std::nullopt : std::optional(state->row);
+  QueueChanged changed{.row = before.value_or(QueueRow{.id = change.queue, .created_at = batch.now()}),
+                       .created = creates};
   Result<void> done;
   if (configures) {
     auto config = new_settings(change, changed.row);
@@ -99,8 +100,8 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
     changed.row.updated_at = batch.now();
     done = configure(batch, changed.row);
     if (done) done = release_lines(batch, change.queue);
-  } else if (const auto* status = std::get_if<QueueChange::SetStatus>(&change.what)) {
-    done = set_status(batch, *status, changed);
+  } else if (std::holds_alternative<QueueChange::SetStatus>(change.what)) {
+    done = set_status(batch, change, changed);
   } else if (std::holds_alternative<QueueChange::MakeCheckpoint>(change.what)) {
     auto checkpoint = make_checkpoint(batch, *state);
     if (!checkpoint) return checkpoint.error();
@@ -108,6 +109,7 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   } else {
     done = supersede_key(batch, change, changed);
   }
+  if (done) done = log_change(batch, change, before, changed);
   if (!done) return done;
   changed.depth = depth_of(batch, change.queue);
   answer.admin = Result<QueueChanged>(std::move(changed));
@@ -139,12 +141,12 @@ Result<void> Core::release_lines(Batch& batch, const std::string& queue) {
   }
 }
 
-Result<void> Core::set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed) {
+Result<void> Core::set_status(Batch& batch, const QueueChange& change, QueueChanged& changed) {
   QueueRow& row = changed.row;
   const bool was_paused = row.status == QueueStatus::paused;
-  row.status = wanted.status;
-  row.status_by = wanted.by;
-  row.status_reason = wanted.reason;
+  row.status = std::get<QueueChange::SetStatus>(change.what).status;
+  row.status_by = change.actor.by;
+  row.status_reason = change.actor.reason;
   row.status_at = batch.now();
   row.updated_at = batch.now();
   if (was_paused && row.status != QueueStatus::paused) batch.resumed.insert(row.id);
@@ -156,7 +158,7 @@ Result<void> Core::supersede_key(Batch& batch, const QueueChange& change, QueueC
   auto ids = batch.transaction->with_supersede_key(change.queue, wanted.key);
   if (!ids) return ids.error();
   for (const EventId id : *ids) {
-    auto ended = supersede(batch, id, Supersede{std::nullopt, wanted.reason});
+    auto ended = supersede(batch, id, Supersede{std::nullopt, change.actor.reason, change.actor.by});
     if (!ended) return ended.error();
     if (*ended) changed.superseded.push_back(id);
   }
@@ -190,11 +192,11 @@ Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) 
   for (const Stored& stored : ended->events) revived.matched.push_back(stored.event.id);
   Result<Refusal> refused = Refusal();
   if (!revival.dry_run) {
-    refused = revival.kind == RevivalKind::replay
-                  ? replay_events(batch, ended->events, revived)
-                  : redrive_events(batch, ended->events, revival.reason, revived);
+    refused = revival.kind == RevivalKind::replay ? replay_events(batch, ended->events, revived)
+                                                  : redrive_events(batch, ended->events, revival, revived);
   }
   if (!refused) return refused.error();
+  if (auto done = log_revival(batch, revival, ended->events, revived.events.size()); !done) return done;
   answer.admin = *refused ? Result<Revived>(std::move(**refused)) : Result<Revived>(std::move(revived));
   return {};
 }
@@ -238,8 +240,9 @@ Result<Core::Refusal> Core::replay_events(Batch& batch, const std::vector<Stored
 }
 
 // Resets events until a queue refuses one. That is the answer only if no event was reset before.
-Result<Core::Refusal> Core::redrive_events(Batch& batch, std::vector<Stored>& events,
-                                           const std::string& reason, Revived& revived) {
+Result<Core::Refusal> Core::redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
+                                           Revived& revived) {
+  const Reset again{.reason = revival.reason, .author = revival.by};
   for (Stored& stored : events) {
     auto refused = refuse_revival(batch, stored.event);
     if (!refused || (*refused && revived.events.empty())) return refused;
@@ -248,8 +251,8 @@ Result<Core::Refusal> Core::redrive_events(Batch& batch, std::vector<Stored>& ev
       revived.next.reset();  // a cursor would skip the refused events; the same call finds them again
       return Refusal();
     }
-    auto decision = decide(stored.event, {Lease{stored.event.id, "", std::nullopt}, Reset{reason}}, {},
-                           batch.now(), state_of(batch, stored.event.queue).policy);
+    auto decision = decide(stored.event, {Lease{stored.event.id, "", std::nullopt}, again}, {}, batch.now(),
+                           state_of(batch, stored.event.queue).policy);
     if (!decision) return decision.error();
     if (auto done = record(batch, stored, *decision); !done) return done.error();
     revived.events.push_back(stored.event.id);

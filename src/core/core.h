@@ -28,6 +28,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -196,12 +197,12 @@ class Core {
   Result<void> change_queue(Batch& batch, const QueueChange& change, Answer& answer);
   Result<QueueConfig> new_settings(const QueueChange& change, const QueueRow& present) const;
   Result<void> release_lines(Batch& batch, const std::string& queue);
-  Result<void> set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed);
+  Result<void> set_status(Batch& batch, const QueueChange& change, QueueChanged& changed);
   Result<void> supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed);
   Result<void> revive(Batch& batch, const Revival& revival, Answer& answer);
   Result<Ended> ended_events(Batch& batch, const EndedFilter& filter);
   Result<Refusal> replay_events(Batch& batch, const std::vector<Stored>& events, Revived& revived);
-  Result<Refusal> redrive_events(Batch& batch, std::vector<Stored>& events, const std::string& reason,
+  Result<Refusal> redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
                                  Revived& revived);
   Result<void> remove(Batch& batch, const Removal& removal, Answer& answer);
   Result<void> measure(Batch& batch, Answer& answer);
@@ -209,6 +210,17 @@ class Core {
   Result<void> explain(Batch& batch, const Command& command, Answer& answer);
   [[nodiscard]] Demand demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const;
   Result<void> start_wait(Batch& batch, const WaitRequest& wait, std::size_t index);
+
+  // queue_log.cc
+  Result<void> log_change(Batch& batch, const QueueChange& change, const std::optional<QueueRow>& before,
+                          const QueueChanged& changed);
+  [[nodiscard]] std::optional<std::pair<QueueAction, std::string>> logged_settings(
+      const std::optional<QueueRow>& before, const QueueRow& after) const;
+  Result<void> log_start_settings(Batch& batch, const std::optional<QueueRow>& before, const QueueRow& after);
+  Result<void> log_revival(Batch& batch, const Revival& revival, const std::vector<Stored>& events,
+                           std::size_t revived);
+  Result<void> append_queue_log(Batch& batch, const std::string& queue, const std::string& id,
+                                QueueAction action, const Actor& actor, std::string detail);
 
   // queues.cc
   const QueueState* find_state(Batch& batch, const std::string& queue);

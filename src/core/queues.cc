@@ -185,8 +185,10 @@ Result<void> Core::configure_all(Batch& batch) {
     const QueueState* state = find_state(batch, name);
     QueueRow row = state != nullptr ? state->row : QueueRow{.id = name, .created_at = batch.now()};
     if (state == nullptr || row.config != config) {
+      const auto before = state != nullptr ? std::optional(row) : std::nullopt;
       row.config = config;
       row.updated_at = batch.now();
+      if (auto done = log_start_settings(batch, before, row); !done) return done;
       if (auto done = configure(batch, std::move(row)); !done) return done;
     }
     if (auto done = release_lines(batch, name); !done) return done;

@@ -93,7 +93,7 @@ Answer ReadThread::answer(const Command& command) {
                  [&](const HoldingQuery& it) { answer.admin = reader_->holding(it.worker_id, it.queue); },
                  [&](const EventIdsQuery& it) { answer.admin = find(it); },
                  [&](const WorkerLogQuery& it) { answer.admin = reader_->worker_log(it.filter); },
-                 [&](const QueueLogQuery& it) { answer.admin = reader_->queue_log(it.filter); },
+                 [&](const QueueLogQuery& it) { answer.admin = queue_log(it.filter); },
                  [](const auto&) {},
              },
              command.admin);
@@ -108,6 +108,15 @@ Result<FoundEvents> ReadThread::find(const EventIdsQuery& ask) {
     found.events.push_back(id ? std::vector{*id} : std::vector<EventId>());
   }
   return found;
+}
+
+// The log of a deleted queue can still be read.
+Result<std::vector<QueueLogEntry>> ReadThread::queue_log(const QueueLogFilter& filter) {
+  auto entries = reader_->queue_log(filter);
+  if (!entries || !entries->empty() || !filter.before.empty()) return entries;
+  const auto queue = found(reader_->queue(filter.queue, 0), no_queue, filter.queue);
+  if (!queue) return queue.error();
+  return entries;
 }
 
 Result<std::vector<Checkpoint>> ReadThread::checkpoints(const CheckpointsQuery& ask) {

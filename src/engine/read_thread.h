@@ -31,6 +31,7 @@ class ReadThread {
   void loop();
   Answer answer(const Command& command);
   Result<FoundEvents> find(const EventIdsQuery& ask);
+  Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter);
   Result<std::vector<Checkpoint>> checkpoints(const CheckpointsQuery& ask);
 
   // Used by the thread only.

@@ -172,6 +172,7 @@ Result<Decision> reset(Event& event, const Reset& reset, TimePoint now) {
   LogEntry entry = entry_for(event, Action::reset, now);
   entry.worker_id.clear();
   entry.reason = reset.reason;
+  entry.by = reset.author;
   requeue(event, now, now);
   return recorded(event, std::move(entry));
 }
@@ -188,6 +189,7 @@ Result<Decision> cancel(Event& event, const Cancel& cancel, std::span<const LogE
   LogEntry entry = entry_for(event, Action::cancelled, now);
   entry.worker_id.clear();
   entry.reason = cancel.reason;
+  entry.by = cancel.author;
   end(event, Status::cancelled, now);
   return recorded(event, std::move(entry));
 }
@@ -198,6 +200,7 @@ Result<Decision> supersede(Event& event, const Supersede& supersede, TimePoint n
   }
   LogEntry entry = entry_for(event, Action::superseded, now);
   entry.reason = supersede.by ? "By event " + id_text(*supersede.by) + "." : supersede.reason;
+  entry.by = supersede.author;
   event.superseded_by = supersede.by;
   end(event, Status::superseded, now);
   return recorded(event, std::move(entry));

@@ -557,6 +557,17 @@ TEST(Cancel, ARefusalSaysWhichEventsCanBeCancelled) {
             "Event 7 is COMPLETED; only PENDING, PROCESSING and FAILED events can be cancelled.");
 }
 
+TEST(ResetAndCancel, TheEntryNamesThePerson) {
+  Event reset = processing_event();
+  Event cancelled = processing_event();
+  Event superseded = processing_event();
+  superseded.status = Status::pending;
+
+  EXPECT_EQ(must(decide(reset, by_person(Reset{.author = "ann"}), {}, kNow, kPolicy)).entry.by, "ann");
+  EXPECT_EQ(must(decide(cancelled, by_person(Cancel{"", "bob"}), {}, kNow, kPolicy)).entry.by, "bob");
+  EXPECT_EQ(must(decide(superseded, by_person(Supersede{{}, "", "eve"}), {}, kNow, kPolicy)).entry.by, "eve");
+}
+
 TEST(ResetAndCancel, TheEntryHoldsTheReasonAndNoWorker) {
   Event reset = processing_event();
   Event cancelled = processing_event();

@@ -35,6 +35,24 @@ TEST(Names, EachActionHasItsOneSpelling) {
   }
 }
 
+TEST(Names, EachActionOfAQueuesLogHasItsOneSpelling) {
+  struct Row {
+    QueueAction action;
+    std::string_view name;
+  };
+  for (const Row& row :
+       {Row{QueueAction::created, "created"}, Row{QueueAction::configured, "configured"},
+        Row{QueueAction::paused, "paused"}, Row{QueueAction::resumed, "resumed"},
+        Row{QueueAction::draining, "draining"}, Row{QueueAction::superseded, "superseded"},
+        Row{QueueAction::replayed, "replayed"}, Row{QueueAction::retried, "retried"},
+        Row{QueueAction::checkpoint_made, "checkpoint_made"},
+        Row{QueueAction::checkpoint_deleted, "checkpoint_deleted"}, Row{QueueAction::deleted, "deleted"}}) {
+    EXPECT_EQ(name_of(row.action), row.name);
+    EXPECT_EQ(queue_action_named(row.name), row.action) << row.name;
+  }
+  EXPECT_FALSE(queue_action_named("PAUSED"));
+}
+
 TEST(Names, AnyOtherSpellingHasNoMeaning) {
   for (const std::string_view name :
        {"", "pending", "Pending", " PENDING", "PENDING ", "PEND", "PENDINGS", "0"}) {

@@ -192,6 +192,12 @@ struct WorkerLogPage {
   bool complete = true;           // false: the time limit of the scan ended the page early
 };
 
+// The person that asks for a change, and why, as the caller stated. Both may be empty.
+struct Actor {
+  std::string by;
+  std::string reason;
+};
+
 // A change to a queue, as its log lists it.
 enum class QueueAction : std::uint8_t {
   created,

@@ -147,6 +147,11 @@ Fault bad_failure(const Failure& failure) {
   return bad_text("error_message", failure.message, limits::kErrorMessage);
 }
 
+Fault bad_actor(std::string_view by, std::string_view reason) {
+  if (Fault fault = bad_line("by", by, limits::kBy)) return fault;
+  return validate_reason(reason);
+}
+
 }  // namespace
 
 std::optional<Error> validate_worker_id(std::string_view worker_id) {
@@ -224,10 +229,12 @@ std::optional<Error> validate_reason(std::string_view reason) {
   return std::nullopt;
 }
 
+std::optional<Error> validate(const Actor& actor) { return bad_actor(actor.by, actor.reason); }
+
 std::optional<Error> validate(const Change& change) {
-  if (const auto* it = std::get_if<Reset>(&change.what)) return validate_reason(it->reason);
-  if (const auto* it = std::get_if<Cancel>(&change.what)) return validate_reason(it->reason);
-  if (const auto* it = std::get_if<Supersede>(&change.what)) return validate_reason(it->reason);
+  if (const auto* it = std::get_if<Reset>(&change.what)) return bad_actor(it->author, it->reason);
+  if (const auto* it = std::get_if<Cancel>(&change.what)) return bad_actor(it->author, it->reason);
+  if (const auto* it = std::get_if<Supersede>(&change.what)) return bad_actor(it->author, it->reason);
   if (Fault fault = validate_worker_id(change.lease.worker_id)) return fault;
   if (Fault fault = out_of_range("attempt", change.lease.attempt, 1, INT32_MAX)) return fault;
   if (const auto* it = std::get_if<Complete>(&change.what)) return bad_outcome(it->outcome);

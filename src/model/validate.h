@@ -11,6 +11,7 @@
 #include "eventq/event.h"
 #include "eventq/options.h"
 #include "model/lifecycle.h"
+#include "model/query.h"
 
 namespace eventq {
 
@@ -18,6 +19,7 @@ namespace eventq {
 // REQUIRES: `payload` is valid JSON; only its size is checked here.
 [[nodiscard]] std::optional<Error> validate(NewEvent& event);
 [[nodiscard]] std::optional<Error> validate(const Change& change);
+[[nodiscard]] std::optional<Error> validate(const Actor& actor);
 [[nodiscard]] std::optional<Error> validate(const Options& options);
 
 // `where` is written before the names of its members in errors: "retry.".

@@ -339,6 +339,21 @@ TEST(ValidateChange, AnErrorMessageHasAtMost16Kib) {
   });
 }
 
+TEST(ValidateChange, TheAuthorOfAChangeIsOneLineOfText) {
+  const std::string most(512, 'x');
+  const std::string more = most + "x";
+  check({
+      {"reset", {{EventId{7}, "", {}}, Reset{.author = most}}, "ok"},
+      {"cancel", {{EventId{7}, "", {}}, Cancel{"", "Ann Lee <ann@example.org>"}}, "ok"},
+      {"reset, 513",
+       {{EventId{7}, "", {}}, Reset{.author = more}},
+       "too_large by: by has 513 bytes; at most 512 are allowed."},
+      {"cancel, line feed",
+       {{EventId{7}, "", {}}, Cancel{"", "a\nb"}},
+       "invalid_argument by: by holds a control character."},
+  });
+}
+
 TEST(ValidateChange, AReasonHasAtMost1000CharactersAndNoControlCharacters) {
   const auto check_each = [](const std::string& name, const std::string& reason, const std::string& verdict) {
     check({

@@ -38,8 +38,9 @@ QueueConfig config_of(const NotebookSettings& settings) {
 }
 
 Result<void> configure(Engine& engine, const std::string& queue, const NotebookSettings& settings) {
+  const Actor actor{"", "The settings of the notebook at the server's start."};
   const Answer answer =
-      engine.call({.admin = QueueChange{queue, QueueChange::Configure{config_of(settings)}}});
+      engine.call({.admin = QueueChange{queue, QueueChange::Configure{config_of(settings)}, actor}});
   if (answer.error) return *answer.error;
   const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
   if (!changed) return changed.error();

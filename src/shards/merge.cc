@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/overloaded.h"
 
 namespace eventq {
@@ -188,11 +190,42 @@ WorkerLogPage merged(const WorkerLogQuery& ask, std::vector<WorkerLogPage> pages
   return all;
 }
 
+// `detail` of an entry, with the number of events of another shard added to its member `events`.
+std::string with_events_of(const std::string& detail, const std::string& other) {
+  JsonParser parser, other_parser;
+  const auto ours = parser.parse(detail), theirs = other_parser.parse(other);
+  if (!ours || !theirs) return detail;  // an entry of a newer server
+  std::int64_t more = 0;
+  for (const JsonMember& member : theirs->members()) {
+    if (member.name == "events") more = member.value.integer().value_or(0);
+  }
+  std::string sum;
+  JsonWriter json(sum);
+  json.begin_object();
+  for (const JsonMember& member : ours->members()) {
+    json.key(member.name);
+    const auto events = member.name == "events" ? member.value.integer() : std::nullopt;
+    events ? json.integer(*events + more) : json.raw(member.value.raw());
+  }
+  json.end_object();
+  return sum;
+}
+
+// A queue that some shards did not have yet is created there, while the others configure it.
+void add(QueueLogEntry& ours, QueueLogEntry&& theirs) {
+  if (ours.action == QueueAction::created && theirs.action == QueueAction::configured)
+    std::swap(ours, theirs);
+  ours.detail = with_events_of(ours.detail, theirs.detail);
+}
+
 // A change to all shards has one id, and so one entry.
 std::vector<QueueLogEntry> merged(const QueueLogQuery& ask, std::vector<std::vector<QueueLogEntry>> lists) {
   std::map<std::string, QueueLogEntry, std::greater<>> by_id;
   for (std::vector<QueueLogEntry>& list : lists) {
-    for (QueueLogEntry& entry : list) by_id.try_emplace(entry.id, entry);
+    for (QueueLogEntry& entry : list) {
+      const auto [at, is_new] = by_id.try_emplace(entry.id, entry);
+      if (!is_new) add(at->second, std::move(entry));
+    }
   }
   std::vector<QueueLogEntry> all = values_of(std::move(by_id));
   cut(all, ask.filter.limit);

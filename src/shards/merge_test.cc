@@ -331,5 +331,37 @@ TEST(Merge, AChangeOfAQueueAddsUpItsResultsOnEachShard) {
   EXPECT_EQ(all.checkpoint->checkpoint_id, "e");
 }
 
+QueueLogEntry log_entry(std::string id, QueueAction action, std::string detail) {
+  return {.id = std::move(id), .queue = "q", .action = action, .by = "ann", .detail = std::move(detail)};
+}
+
+TEST(Merge, AChangeOfAllShardsIsOneEntryOfTheQueuesLog) {
+  using Log = std::vector<QueueLogEntry>;
+  const Log first = {log_entry("3", QueueAction::retried, R"({"events":2,"cause":"a \"b\""})"),
+                     log_entry("2", QueueAction::paused, "{}"), log_entry("1", QueueAction::created, "{}")};
+  const Log second = {log_entry("3", QueueAction::retried, R"({"events":5,"cause":"a \"b\""})"),
+                      log_entry("2", QueueAction::paused, "{}"),
+                      log_entry("1", QueueAction::configured, R"({"from":{},"to":{}})")};
+
+  const Answer answer =
+      merge_all(asking(QueueLogQuery{{"q", "", 100}}), {answering(first), answering(second)});
+
+  const auto& all = std::get<Result<Log>>(answer.admin);
+  EXPECT_THAT(*all, ElementsAre(log_entry("3", QueueAction::retried, R"({"events":7,"cause":"a \"b\""})"),
+                                log_entry("2", QueueAction::paused, "{}"),
+                                log_entry("1", QueueAction::configured, R"({"from":{},"to":{}})")));
+}
+
+TEST(Merge, TheLogOfAQueueHasTheNewestEntriesOfAllShardsUpToTheLimit) {
+  using Log = std::vector<QueueLogEntry>;
+  const Log first = {log_entry("5", QueueAction::paused, "{}"), log_entry("1", QueueAction::created, "{}")};
+  const Log second = {log_entry("4", QueueAction::resumed, "{}"), log_entry("3", QueueAction::paused, "{}")};
+
+  const Answer answer = merge_all(asking(QueueLogQuery{{"q", "", 2}}), {answering(first), answering(second)});
+
+  EXPECT_THAT(*std::get<Result<Log>>(answer.admin), ElementsAre(log_entry("5", QueueAction::paused, "{}"),
+                                                                log_entry("4", QueueAction::resumed, "{}")));
+}
+
 }  // namespace
 }  // namespace eventq

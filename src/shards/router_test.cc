@@ -541,6 +541,29 @@ TEST_F(RouterTest, APausedQueueGivesNothingOnAnyShardUntilItIsResumed) {
   EXPECT_THAT(mailbox.wait(2).claims, SizeIs(1));
 }
 
+TEST_F(RouterTest, AChangeOnAllShardsIsOneLogEntryAlsoWhereItCreatesTheQueue) {
+  NewEvent event = placed(0);
+  event.queue = "orders";
+  published(event);
+  router->call(set_status("orders", QueueStatus::paused, "database moves", "ann"));
+  router->call(configure("orders", {.max_queue_depth = 100}));
+
+  const Answer answer = router->call(ask(QueueLogQuery{{"orders", "", 100}}));
+
+  const auto log = admin_answer<std::vector<QueueLogEntry>>(answer).value();
+  ASSERT_EQ(log.size(), 2U);
+  EXPECT_EQ(log[0].action, QueueAction::configured);
+  EXPECT_EQ(log[1].action, QueueAction::paused);
+  EXPECT_EQ(log[1].by, "ann");
+  EXPECT_EQ(log[1].reason, "database moves");
+}
+
+TEST_F(RouterTest, TheLogOfAQueueThatNoShardHasIsNotFound) {
+  const Answer answer = router->call(ask(QueueLogQuery{{"none", "", 100}}));
+
+  EXPECT_EQ(admin_answer<std::vector<QueueLogEntry>>(answer).error().code, ErrorCode::not_found);
+}
+
 TEST_F(RouterTest, ADrainThatWaitsReturnsWhenTheQueueIsEmptyOnAllShards) {
   for (const int shard : {0, 1}) published(placed(shard));
   const std::vector<Claim> held = taken_all();

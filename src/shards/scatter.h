@@ -42,7 +42,7 @@ class Dispatch {
   virtual bool may_claim_with_reports() = 0;
   // Claims for the event that wait in the router, which no shard knows.
   [[nodiscard]] virtual Command::ExtraDemand asked(const Event& event) const = 0;
-  // A new id each time, to make correlation ids of.
+  // A new UUIDv7 each time, for correlation ids and for the logs of queues.
   virtual std::string next_id() = 0;
 
   // The answer for an unavailable shard is unavailable_error(). Without `commit_thread` the least loaded one

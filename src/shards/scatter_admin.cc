@@ -37,6 +37,7 @@ class AdminScatter final : public Scatter {
 
   void start(Dispatch& dispatch) override {
     if (auto error = any_unavailable(dispatch)) return dispatch.finish({.error = std::move(error)});
+    change_.log_id = dispatch.next_id();
     for (int shard = 0; shard < dispatch.shards(); ++shard) steps_.push_back({shard, change_});
     send_next(dispatch);
   }
@@ -87,13 +88,13 @@ class AdminScatter final : public Scatter {
   void make_where_absent() {
     const QueueConfig& config = changes_.begin()->second.row.config;
     for (const int shard : absent_) {
-      steps_.push_back({shard, {change_.queue, QueueChange::Configure{config}}});
+      steps_.push_back({shard, {change_.queue, QueueChange::Configure{config}, {}, {}, false}});
       steps_.push_back({shard, change_});
     }
     absent_.clear();
   }
 
-  const QueueChange change_;
+  QueueChange change_;
   std::deque<AdminStep> steps_;  // not sent yet
   std::map<int, QueueChanged> changes_;
   std::vector<int> absent_;
@@ -109,6 +110,7 @@ class ReviveScatter final : public Scatter {
 
   void start(Dispatch& dispatch) override {
     if (auto error = any_unavailable(dispatch)) return dispatch.finish({.error = std::move(error)});
+    revival_.log_id = dispatch.next_id();
     if (dispatch.shards() == 1 || !revival_.checkpoint) return begin(dispatch);
     // A checkpoint is stored on one shard. The other shards revive by its time.
     finding_ = dispatch.shards();

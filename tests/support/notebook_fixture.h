@@ -119,7 +119,7 @@ class NotebookTest : public testing::Test {
   // Sets the queue's status. The worker claims nothing from a paused queue.
   void pause(QueueStatus status) {
     Command command;
-    command.admin = QueueChange{"notebook:n", QueueChange::SetStatus{status, "test", ""}};
+    command.admin = QueueChange{"notebook:n", QueueChange::SetStatus{status}, {"test", ""}};
     const Answer answer = engine_->call(std::move(command));
     EXPECT_FALSE(answer.error);
   }

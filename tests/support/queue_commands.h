@@ -23,7 +23,8 @@ inline Command configure(std::string queue, QueueConfig config) {
 
 inline Command set_status(std::string queue, QueueStatus status, std::string reason = "",
                           std::string by = "") {
-  return ask(QueueChange{std::move(queue), QueueChange::SetStatus{status, std::move(by), std::move(reason)}});
+  return ask(
+      QueueChange{std::move(queue), QueueChange::SetStatus{status}, {std::move(by), std::move(reason)}});
 }
 inline Command pause(std::string queue) { return set_status(std::move(queue), QueueStatus::paused); }
 inline Command drain(std::string queue) { return set_status(std::move(queue), QueueStatus::draining); }
@@ -34,7 +35,8 @@ inline Command make_checkpoint(std::string queue) {
 }
 
 inline Command supersede_key(std::string queue, std::string key, std::string reason = "") {
-  return ask(QueueChange{std::move(queue), QueueChange::SupersedeKey{std::move(key), std::move(reason)}});
+  return ask(
+      QueueChange{std::move(queue), QueueChange::SupersedeKey{std::move(key)}, {"", std::move(reason)}});
 }
 
 inline Command replay(EndedFilter filter, std::optional<std::string> checkpoint = {}, bool dry_run = false) {

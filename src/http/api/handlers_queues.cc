@@ -86,14 +86,15 @@ HandlerResult set_status(ApiCall& call, QueueStatus status, std::optional<Millis
   if (auto fault = validate_queue_name(call.name)) return *fault;
   auto remark = read_remark(call);
   if (!remark) return remark.refusal();
-  return admin_work(QueueChange{call.name, QueueChange::SetStatus{status, std::move(remark->by),
-                                                                  std::move(remark->reason)}},
-                    [name = call.name, view = QueueView(call), wait](Answer& answer) -> HandlerResult {
-                      const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
-                      if (!changed) return changed.error();
-                      if (wait) return wait_until_empty(name, view, *wait);
-                      return show_changed(name, view, 200);
-                    });
+  return admin_work(
+      QueueChange{
+          call.name, QueueChange::SetStatus{status}, {std::move(remark->by), std::move(remark->reason)}},
+      [name = call.name, view = QueueView(call), wait](Answer& answer) -> HandlerResult {
+        const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
+        if (!changed) return changed.error();
+        if (wait) return wait_until_empty(name, view, *wait);
+        return show_changed(name, view, 200);
+      });
 }
 
 template <typename What>
@@ -217,7 +218,8 @@ HandlerResult supersede_events(ApiCall& call) {
     wire::write_superseded(json, it.superseded);
   };
   return admin_work_for<QueueChanged>(
-      QueueChange{call.name, QueueChange::SupersedeKey{std::move(request->key), std::move(request->reason)}},
+      QueueChange{
+          call.name, QueueChange::SupersedeKey{std::move(request->key)}, {"", std::move(request->reason)}},
       write);
 }
 
