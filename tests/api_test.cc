@@ -480,6 +480,23 @@ TEST_F(ApiTest, ACancelledEventStaysCancelledUntilItIsReset) {
   EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:1").status, 200);
 }
 
+TEST_F(ApiTest, ARetryIsAResetUnderItsWordForPeople) {
+  post("/events", kEvent);
+  get("/events/subscribe?tags=email&worker_id=w:1");
+
+  const HttpResponse retried = post("/events/1/retry?by=ann&reason=again", "");
+
+  EXPECT_EQ(retried.status, 200);
+  EXPECT_EQ(member(retried.body, "action"), R"("RESET")");
+  EXPECT_EQ(member(retried.body, "by"), R"("ann")");
+  EXPECT_EQ(member(retried.body, "reason"), R"("again")");
+  EXPECT_EQ(status_of(1), R"("PENDING")");
+  EXPECT_EQ(post("/events/1/retry?spare_processing=true", "").status, 200);
+  EXPECT_EQ(post("/events/1/retry?by=a%0Ab", "").status, 400);
+  EXPECT_EQ(post("/events/1/retry", R"({"by":"ann"})").status, 400) << "the body must be empty or {}";
+  EXPECT_EQ(post("/events/9/retry", "").status, 404);
+}
+
 TEST_F(ApiTest, AResetWithSpareProcessingRefusesAClaimedEvent) {
   post("/events", kEvent);
   EXPECT_EQ(post("/events/1/reset?spare_processing=true", "").status, 200);

@@ -41,7 +41,7 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
             << " restarts=" << tally.restarts << " parked=" << tally.parked << " served=" << tally.served
             << " refused=" << tally.refused << " last_failures=" << tally.last_failures
             << " replayed=" << tally.replayed << " conflicted=" << tally.conflicted << " full=" << tally.full
-            << " slowed=" << tally.slowed << " replays=" << tally.replays << " redriven=" << tally.redriven
+            << " slowed=" << tally.slowed << " replays=" << tally.replays << " retried=" << tally.retried
             << " timeouts=" << tally.timeouts << " completions=" << tally.completions
             << " blocked_lines=" << tally.blocked_lines;
   for (const auto& [action, count] : tally.entries) std::cout << " " << action << "=" << count;
@@ -59,7 +59,7 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
   EXPECT_GT(tally.full, 0);
   EXPECT_GT(tally.slowed, tally.full);
   EXPECT_GT(tally.replays, 0);
-  EXPECT_GT(tally.redriven, 0);
+  EXPECT_GT(tally.retried, 0);
   EXPECT_GT(tally.completions, 0);
   EXPECT_GT(tally.blocked_lines, 0);
   EXPECT_GT(tally.entries.at("SUPERSEDED"), 0);

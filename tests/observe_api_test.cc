@@ -130,55 +130,62 @@ TEST_F(FailuresApiTest, FailuresAreGroupedByCauseWithoutNumbersLargestFirst) {
   EXPECT_EQ(get("/failures?limit=0").status, 400);
 }
 
-TEST_F(FailuresApiTest, ARedriveResetsTheFailuresOfACause) {
+TEST_F(FailuresApiTest, ARetryRunsTheFailuresOfACauseAgain) {
   const std::string first = fail_new("mail", "Timeout after 30 ms");
   const std::string other = fail_new("mail", "No such user");
   const std::string body = R"({"queue":"mail","cause":"Timeout after # ms","reason":"fixed")";
 
-  EXPECT_EQ(post("/failures/redrive", body + R"(,"dry_run":true})").body,
-            R"({"dry_run":true,"matched":1,"redriven":0,"events":[1],"more":false})");
+  EXPECT_EQ(post("/failures/retry", body + R"(,"dry_run":true})").body,
+            R"({"dry_run":true,"matched":1,"retried":0,"events":[1],"more":false})");
   EXPECT_EQ(status_of(first), R"("FAILED")");
 
-  EXPECT_EQ(post("/failures/redrive", body + "}").body,
-            R"({"dry_run":false,"matched":1,"redriven":1,"events":[1],"more":false})");
+  EXPECT_EQ(post("/failures/retry", body + "}").body,
+            R"({"dry_run":false,"matched":1,"retried":1,"events":[1],"more":false})");
   EXPECT_EQ(status_of(first), R"("PENDING")");
   EXPECT_EQ(status_of(other), R"("FAILED")");
   EXPECT_THAT(get("/events/1?include_logs=true").body, HasSubstr(R"("reason":"fixed")"));
   EXPECT_EQ(at(get("/failures"), "failures[0].cause"), R"("No such user")");
 }
 
-TEST_F(FailuresApiTest, ARedriveOfAllQueuesNeedsABody) {
+TEST_F(FailuresApiTest, TheEarlierNameOfTheRouteAnswersWithItsEarlierMember) {
+  fail_new("mail", "Timeout after 5 ms");
+
+  EXPECT_EQ(post("/failures/redrive", R"({"queue":"mail"})").body,
+            R"({"dry_run":false,"matched":1,"redriven":1,"events":[1],"more":false})");
+}
+
+TEST_F(FailuresApiTest, ARetryOfAllQueuesNeedsABody) {
   fail_new("mail", "one");
   fail_new("other", "two", R"(,"pattern":"p")");
 
-  EXPECT_EQ(post("/failures/redrive").status, 415);
-  EXPECT_EQ(at(post("/failures/redrive", R"({"pattern":"p","dry_run":true})"), "matched"), "1");
-  EXPECT_EQ(at(post("/failures/redrive", R"({"tags":"other","dry_run":true})"), "matched"), "0");
-  EXPECT_EQ(at(post("/failures/redrive", R"({"from":"2024-03-15T00:00:01Z"})"), "matched"), "0");
-  EXPECT_EQ(at(post("/failures/redrive", "{}"), "redriven"), "2");
-  EXPECT_EQ(post("/failures/redrive", R"({"queue":"none"})").status, 404);
+  EXPECT_EQ(post("/failures/retry").status, 415);
+  EXPECT_EQ(at(post("/failures/retry", R"({"pattern":"p","dry_run":true})"), "matched"), "1");
+  EXPECT_EQ(at(post("/failures/retry", R"({"tags":"other","dry_run":true})"), "matched"), "0");
+  EXPECT_EQ(at(post("/failures/retry", R"({"from":"2024-03-15T00:00:01Z"})"), "matched"), "0");
+  EXPECT_EQ(at(post("/failures/retry", "{}"), "retried"), "2");
+  EXPECT_EQ(post("/failures/retry", R"({"queue":"none"})").status, 404);
 }
 
-TEST_F(FailuresApiTest, ARedriveIntoAFullQueueIs429) {
+TEST_F(FailuresApiTest, ARetryIntoAFullQueueIs429) {
   put("/queues/mail", R"({"maxQueueDepth":1})");
   const std::string failed = fail_new("mail", "one");
   publish("mail");
 
-  const HttpResponse refused = post("/failures/redrive", R"({"queue":"mail"})");
+  const HttpResponse refused = post("/failures/retry", R"({"queue":"mail"})");
 
   EXPECT_EQ(refused.status, 429);
   EXPECT_NE(refused.header("Retry-After"), "");
   EXPECT_EQ(status_of(failed), R"("FAILED")");
 }
 
-TEST_F(FailuresApiTest, ARedriveIntoAnAlmostFullQueueResetsSomeEventsAndReportsMore) {
+TEST_F(FailuresApiTest, ARetryIntoAnAlmostFullQueueRetriesSomeEventsAndReportsMore) {
   put("/queues/mail", R"({"maxQueueDepth":2})");
   const std::string first = fail_new("mail", "one");
   const std::string second = fail_new("mail", "one");
   publish("mail");
 
-  EXPECT_EQ(post("/failures/redrive", R"({"queue":"mail"})").body,
-            R"({"dry_run":false,"matched":2,"redriven":1,"events":[1],"more":true})");
+  EXPECT_EQ(post("/failures/retry", R"({"queue":"mail"})").body,
+            R"({"dry_run":false,"matched":2,"retried":1,"events":[1],"more":true})");
   EXPECT_EQ(status_of(first), R"("PENDING")");
   EXPECT_EQ(status_of(second), R"("FAILED")");
   EXPECT_EQ(depth_of("mail"), "2");

@@ -101,12 +101,12 @@ struct QueueChange {
   bool logged = true;  // false: a part of another change, which has its own entry in the log
 };
 
-// Runs ended events again. A replay publishes copies of them. A redrive resets failed events.
-enum class RevivalKind : std::uint8_t { replay, redrive };
+// Runs ended events again. A replay publishes copies of them. A retry resets failed events.
+enum class RevivalKind : std::uint8_t { replay, retry };
 
 struct Revival {
   RevivalKind kind{};
-  EndedFilter filter;                     // an empty queue: every queue; only for a redrive
+  EndedFilter filter;                     // an empty queue: every queue; only for a retry
   std::optional<std::string> checkpoint;  // only events that ended since then; replaces filter.from
   std::string reason;
   bool dry_run = false;

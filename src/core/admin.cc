@@ -193,7 +193,7 @@ Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) 
   Result<Refusal> refused = Refusal();
   if (!revival.dry_run) {
     refused = revival.kind == RevivalKind::replay ? replay_events(batch, ended->events, revived)
-                                                  : redrive_events(batch, ended->events, revival, revived);
+                                                  : retry_events(batch, ended->events, revival, revived);
   }
   if (!refused) return refused.error();
   if (auto done = log_revival(batch, revival, ended->events, revived.events.size()); !done) return done;
@@ -240,8 +240,8 @@ Result<Core::Refusal> Core::replay_events(Batch& batch, const std::vector<Stored
 }
 
 // Resets events until a queue refuses one. That is the answer only if no event was reset before.
-Result<Core::Refusal> Core::redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
-                                           Revived& revived) {
+Result<Core::Refusal> Core::retry_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
+                                         Revived& revived) {
   const Reset again{.reason = revival.reason, .author = revival.by};
   for (Stored& stored : events) {
     auto refused = refuse_revival(batch, stored.event);

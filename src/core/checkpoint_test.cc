@@ -1,4 +1,4 @@
-// checkpoint_test.cc: checkpoints, the recovery report of a restart, replay and redrive.
+// checkpoint_test.cc: checkpoints, the recovery report of a restart, replay and retry.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -309,7 +309,7 @@ TEST_P(CoreCheckpoint, ARedriveResetsFailedEvents) {
   const EventId one = add_and_fail("one", "no network");
   add_and_complete("done");
 
-  const auto revived = revive(redrive({.queue = "main"}));
+  const auto revived = revive(retry_failed({.queue = "main"}));
 
   EXPECT_THAT(revived->matched, ElementsAre(one));
   EXPECT_THAT(revived->events, ElementsAre(one));
@@ -323,7 +323,7 @@ TEST_P(CoreCheckpoint, ARedriveMayBeOfOneCauseInEveryQueue) {
   add_and_fail("two", "no disk");
   const EventId three = add_and_fail("three", "no network after 7 s", "orders");
 
-  const auto revived = revive(redrive({.cause = "no network after # s"}));
+  const auto revived = revive(retry_failed({.cause = "no network after # s"}));
 
   EXPECT_THAT(revived->events, testing::UnorderedElementsAre(one, three));
 }
@@ -331,7 +331,7 @@ TEST_P(CoreCheckpoint, ARedriveMayBeOfOneCauseInEveryQueue) {
 TEST_P(CoreCheckpoint, ADryRunOfARedriveChangesNothing) {
   const EventId one = add_and_fail("one", "no");
 
-  EXPECT_THAT(revive(redrive({.queue = "main"}, true))->matched, ElementsAre(one));
+  EXPECT_THAT(revive(retry_failed({.queue = "main"}, true))->matched, ElementsAre(one));
   EXPECT_EQ(driver.event(one).status, Status::failed);
 }
 
@@ -341,7 +341,7 @@ TEST_P(CoreCheckpoint, ARedrivenEventThatBlockedItsKeyRunsFirst) {
     driver.publish({.title = title, .tags = {"t"}, .ordering_key = "A"});
   }
   driver.run(fail_for_good(take()));
-  driver.run(redrive({.queue = "main"}));
+  driver.run(retry_failed({.queue = "main"}));
 
   EXPECT_THAT(titles(driver.claims(driver.run(claim_in("main", "w:1", 10)))), ElementsAre("A1"));
 }

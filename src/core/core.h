@@ -202,8 +202,8 @@ class Core {
   Result<void> revive(Batch& batch, const Revival& revival, Answer& answer);
   Result<Ended> ended_events(Batch& batch, const EndedFilter& filter);
   Result<Refusal> replay_events(Batch& batch, const std::vector<Stored>& events, Revived& revived);
-  Result<Refusal> redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
-                                 Revived& revived);
+  Result<Refusal> retry_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
+                               Revived& revived);
   Result<void> remove(Batch& batch, const Removal& removal, Answer& answer);
   Result<void> measure(Batch& batch, Answer& answer);
   [[nodiscard]] std::vector<WorkerState> list_workers(const Batch& batch) const;

@@ -243,7 +243,7 @@ TEST_P(CoreEndWait, ACorrelationWithAResetEventInTheRunOfItsEndIsStillWaitedFor)
   driver.run(batch({{.title = "1", .tags = {"t"}}}, "c"));
   const Lease lease = take();
   const Token waiter = driver.run(wait_for(Correlated{"c"}));
-  driver.run_together(fail_for_good(lease), redrive({.queue = "main"}));
+  driver.run_together(fail_for_good(lease), retry_failed({.queue = "main"}));
   EXPECT_FALSE(driver.answered(waiter));
 
   driver.run(complete(take()));

@@ -99,8 +99,7 @@ TEST_P(CoreQueueLog, SupersedingCountsTheEventsThatItEndedAndTheirEntriesNameThe
 TEST_P(CoreQueueLog, ARetryIsLoggedForEachQueueOfItsEventsAndInTheirLogs) {
   const EventId first = fail_one("no route");
   fail_one("no route");
-  Revival revival{.kind = RevivalKind::redrive,
-                  .filter = {.statuses = {Status::failed}, .cause = "no route"}};
+  Revival revival{.kind = RevivalKind::retry, .filter = {.statuses = {Status::failed}, .cause = "no route"}};
   revival.by = "ann";
   revival.reason = "route is back";
   driver.run(ask(revival));
@@ -117,7 +116,7 @@ TEST_P(CoreQueueLog, ADryRunAndARevivalWithoutEventsAreNotLogged) {
   fail_one("no route");
   EndedFilter filter{.queue = "orders", .statuses = {Status::failed}};
   driver.run(replay(filter, {}, true));
-  driver.run(redrive(filter, true));
+  driver.run(retry_failed(filter, true));
   filter.pattern = "nothing.has.this";
   driver.run(replay(filter));
 

@@ -380,12 +380,12 @@ TEST_P(CoreQueues, ARedriveResetsFailedEventsUpToTheLimit) {
   for (int i = 0; i < 3; ++i) driver.run(fail_for_good(take()));
   publish_many(1);
 
-  const auto revived = admin_answer<Revived>(driver.answer(driver.run(redrive({.queue = "orders"}))));
+  const auto revived = admin_answer<Revived>(driver.answer(driver.run(retry_failed({.queue = "orders"}))));
   EXPECT_THAT(revived->matched, SizeIs(3));
   EXPECT_THAT(revived->events, SizeIs(2));
   EXPECT_TRUE(revived->more);
 
-  EXPECT_EQ(admin_answer<Revived>(driver.answer(driver.run(redrive({.queue = "orders"})))).error().code,
+  EXPECT_EQ(admin_answer<Revived>(driver.answer(driver.run(retry_failed({.queue = "orders"})))).error().code,
             ErrorCode::queue_full);
 }
 

@@ -89,6 +89,7 @@ void write_result(JsonWriter& json, const LogEntry& entry) {
   if (entry.execution_time_ms) json.key("execution_time_ms").integer(*entry.execution_time_ms);
   if (!entry.errors.empty()) json.key("errors").strings(entry.errors);
   write_set(json, "reason", entry.reason);
+  write_set(json, "by", entry.by);
 }
 
 void write_log_entry(JsonWriter& json, const LogEntry& entry) {

@@ -68,7 +68,7 @@ void write_more(JsonWriter& json, const RevivalResult& revival) {
   json.key("more").boolean(revival.more);
   // A cursor without an id says only that there is more, because one cursor cannot name several queues.
   if (revival.next && id_number(revival.next->id) > 0) {
-    // parse_replay() and parse_redrive() read this text as `after`.
+    // parse_replay() and parse_retry() read this text as `after`.
     const std::int64_t ended_at = revival.next->ended_at.time_since_epoch().count();
     json.key("next").string(std::to_string(ended_at) + "-" + id_text(revival.next->id));
   }
@@ -154,12 +154,25 @@ void write_replay(JsonWriter& json, const RevivalResult& revival) {
   write_more(json, revival);
 }
 
-void write_redrive(JsonWriter& json, const RevivalResult& revival) {
+void write_retried(JsonWriter& json, const RevivalResult& revival, std::string_view count) {
   write_matched(json, revival);
-  json.key("redriven").integer(static_cast<std::int64_t>(revival.events.size()));
-  // A dry run resets no event, so it lists those that a redrive would reset.
+  json.key(count).integer(static_cast<std::int64_t>(revival.events.size()));
+  // A dry run retries no event, so it lists those that the call would retry.
   write_ids(json, revival.dry_run ? revival.matched : revival.events);
   write_more(json, revival);
+}
+
+void write_queue_log(JsonWriter& json, const std::vector<QueueLogEntry>& entries, std::size_t limit) {
+  json.begin_object().key("entries").begin_array();
+  for (const QueueLogEntry& entry : entries) {
+    json.begin_object().key("id").string(entry.id).key("queue").string(entry.queue);
+    json.key("action").string(name_of(entry.action));
+    json.key("by").string_or_null(entry.by).key("reason").string_or_null(entry.reason);
+    json.key("detail").raw(entry.detail).key("created_at").time(entry.created_at).end_object();
+  }
+  json.end_array().key("next");
+  entries.size() == limit ? json.string(entries.back().id) : json.null();
+  json.end_object();
 }
 
 void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures) {

@@ -1,7 +1,9 @@
 // queue_json.h: writes queues, checkpoints, replays and failures as answers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/json_writer.h"
@@ -20,7 +22,10 @@ void write_checkpoints(JsonWriter& json, const std::vector<Checkpoint>& checkpoi
 void write_recovery(JsonWriter& json, const Recovery& recovery);
 void write_superseded(JsonWriter& json, const std::vector<EventId>& events);
 
-// The result of a replay or redrive. `events[i]` is the event made from `matched[i]`; empty for a dry run.
+// The entries of a queue's log, and where the next page continues when this one has `limit` of them.
+void write_queue_log(JsonWriter& json, const std::vector<QueueLogEntry>& entries, std::size_t limit);
+
+// The result of a replay or a retry. `events[i]` is the event made from `matched[i]`; empty for a dry run.
 struct RevivalResult {
   const std::vector<EventId>& matched;
   const std::vector<EventId>& events;
@@ -29,7 +34,8 @@ struct RevivalResult {
   std::optional<EndedCursor> next = {};  // where the next request continues
 };
 void write_replay(JsonWriter& json, const RevivalResult& revival);
-void write_redrive(JsonWriter& json, const RevivalResult& revival);
+// `count` is the name of the member with the number of events: "retried", or "redriven" on the old route.
+void write_retried(JsonWriter& json, const RevivalResult& revival, std::string_view count);
 
 void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures);
 

@@ -1,6 +1,7 @@
 // queue_json_test.cc: the exact bytes of answers about queues.
 #include "wire/queue_json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -173,15 +174,33 @@ TEST(QueueJson, AReplayNamesTheNewEventOfEachEvent) {
             R"({"dry_run":true,"matched":2,"events":[{"id":3},{"id":5}],"more":false})");
 }
 
-TEST(QueueJson, ARedriveNamesTheEvents) {
+TEST(QueueJson, AnEntryOfAQueuesLogHasAllMembersAndAFullPageNamesTheNextOne) {
+  const std::vector<QueueLogEntry> log = {{.id = "0192f0c1-7c1e-7abc-8def-0123456789ab",
+                                           .queue = "mail",
+                                           .action = QueueAction::retried,
+                                           .by = "ann \"a\"",
+                                           .reason = "",
+                                           .detail = R"({"events":3})",
+                                           .created_at = kNoon}};
+
+  EXPECT_EQ(
+      written([&](JsonWriter& json) { write_queue_log(json, log, 2); }),
+      R"({"entries":[{"id":"0192f0c1-7c1e-7abc-8def-0123456789ab","queue":"mail","action":"retried",)"
+      R"("by":"ann \"a\"","reason":null,"detail":{"events":3},"created_at":"2025-12-24T10:30:00.000Z"}],)"
+      R"("next":null})");
+  EXPECT_THAT(written([&](JsonWriter& json) { write_queue_log(json, log, 1); }),
+              testing::EndsWith(R"("next":"0192f0c1-7c1e-7abc-8def-0123456789ab"})"));
+}
+
+TEST(QueueJson, ARetryNamesTheEvents) {
   const std::vector<EventId> matched = {EventId{3}, EventId{5}};
 
   EXPECT_EQ(written([&](JsonWriter& json) {
-              write_redrive(json, {matched, matched, false, false});
+              write_retried(json, {matched, matched, false, false}, "retried");
             }),
-            R"({"dry_run":false,"matched":2,"redriven":2,"events":[3,5],"more":false})");
+            R"({"dry_run":false,"matched":2,"retried":2,"events":[3,5],"more":false})");
   EXPECT_EQ(written([&](JsonWriter& json) {
-              write_redrive(json, {matched, {}, true, true});
+              write_retried(json, {matched, {}, true, true}, "redriven");
             }),
             R"({"dry_run":true,"matched":2,"redriven":0,"events":[3,5],"more":true})");
 }

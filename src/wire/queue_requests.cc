@@ -13,6 +13,7 @@
 #include "eventq/limits.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/actor_fields.h"
 #include "wire/event_fields.h"
 #include "wire/fields.h"
 #include "wire/query_fields.h"
@@ -37,7 +38,7 @@ bool is_uuid(std::string_view text) {
 // The end of 9999-12-31 in milliseconds: no stored time is later.
 constexpr std::int64_t kLatest = 253'402'300'799'999;
 
-// The members that replay and redrive share and that are checked after all were read.
+// The members that replay and retry share and that are checked after all were read.
 struct Common {
   std::optional<std::vector<std::string>> tags;
   std::optional<std::string> after;
@@ -53,6 +54,7 @@ Common read_common(Fields& fields, RevivalRequest& request) {
   request.filter.to = fields.time("to");
   common.after = fields.text("after");
   common.limit = fields.integer("limit").value_or(1000);
+  request.actor = read_actor(fields);
   request.dry_run = fields.boolean("dry_run").value_or(false);
   return common;
 }
@@ -83,7 +85,7 @@ Fault check_common(Common&& common, RevivalRequest& request) {
   if (filter.from && filter.to && *filter.from >= *filter.to) {
     return invalid("to", "to must be later than from; otherwise no event lies between them.");
   }
-  return validate_reason(request.reason);
+  return validate(request.actor);
 }
 
 Result<std::vector<Status>> statuses_named(const std::vector<std::string>& names) {
@@ -116,6 +118,14 @@ Fault check_span(const RevivalRequest& request) {
   return std::nullopt;
 }
 
+template <typename AnyFields>
+Result<Actor> checked_actor(AnyFields& fields) {
+  Actor actor = read_actor(fields);
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = validate(actor)) return *fault;
+  return actor;
+}
+
 // The only parameter of a query: how many to show.
 Result<std::size_t> parse_count(const std::vector<QueryParameter>& query, std::string_view name,
                                 std::int64_t least, std::int64_t most, std::int64_t unless_given) {
@@ -128,27 +138,24 @@ Result<std::size_t> parse_count(const std::vector<QueryParameter>& query, std::s
 
 }  // namespace
 
-Result<Remark> parse_remark(const JsonValue& body) {
+Result<Actor> parse_actor(const JsonValue& body) {
   Fields fields(body, "");
-  Remark remark;
-  remark.reason = fields.text("reason").value_or("");
-  remark.by = fields.text("by").value_or("");
-  if (Fault fault = fields.fault()) return *fault;
-  if (Fault fault = validate_reason(remark.reason)) return *fault;
-  if (!remark.by.empty()) {
-    if (Fault fault = validate_key("by", remark.by)) return *fault;
-  }
-  return remark;
+  return checked_actor(fields);
+}
+
+Result<Actor> parse_actor(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  return checked_actor(fields);
 }
 
 Result<SupersedeRequest> parse_supersede(const JsonValue& body) {
   Fields fields(body, "");
   SupersedeRequest request;
   request.key = fields.text("supersede_key").value_or("");
-  request.reason = fields.text("reason").value_or("");
+  request.actor = read_actor(fields);
   if (Fault fault = fields.fault()) return *fault;
   if (Fault fault = validate_key("supersede_key", request.key)) return *fault;
-  if (Fault fault = validate_reason(request.reason)) return *fault;
+  if (Fault fault = validate(request.actor)) return *fault;
   return request;
 }
 
@@ -171,12 +178,11 @@ Result<RevivalRequest> parse_replay(const JsonValue& body, const std::string& qu
   return request;
 }
 
-Result<RevivalRequest> parse_redrive(const JsonValue& body) {
+Result<RevivalRequest> parse_retry(const JsonValue& body) {
   Fields fields(body, "");
   RevivalRequest request;
   const auto queue = fields.text("queue");
   request.filter.cause = fields.text("cause");
-  request.reason = fields.text("reason").value_or("");
   Common common = read_common(fields, request);
   if (Fault fault = fields.fault()) return *fault;
   if (queue) {
@@ -186,6 +192,20 @@ Result<RevivalRequest> parse_redrive(const JsonValue& body) {
   if (Fault fault = check_common(std::move(common), request)) return *fault;
   request.filter.statuses = {Status::failed};
   return request;
+}
+
+Result<QueueLogFilter> parse_queue_log_query(const std::vector<QueryParameter>& query,
+                                             const std::string& queue) {
+  QueryFields fields(query);
+  QueueLogFilter filter{.queue = queue, .before = fields.text("before").value_or("")};
+  const std::int64_t limit = fields.whole("limit").value_or(100);
+  if (Fault fault = fields.fault()) return *fault;
+  if (!filter.before.empty() && !is_uuid(filter.before)) {
+    return invalid("before", "before must be `next` of an earlier answer.");
+  }
+  if (Fault fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
+  filter.limit = static_cast<std::size_t>(limit);
+  return filter;
 }
 
 Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis unless_given) {

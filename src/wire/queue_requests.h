@@ -18,28 +18,29 @@
 
 namespace eventq::wire {
 
-// The person that changes a queue's status, and the reason: {"reason", "by"}. Both may be empty.
-struct Remark {
-  std::string reason;
-  std::string by;
-};
-Result<Remark> parse_remark(const JsonValue& body);
+// The body or the query of a change that needs no more than these two: {"by", "reason"}.
+Result<Actor> parse_actor(const JsonValue& body);
+Result<Actor> parse_actor(const std::vector<QueryParameter>& query);
 
 struct SupersedeRequest {
   std::string key;
-  std::string reason;
+  Actor actor;
 };
 Result<SupersedeRequest> parse_supersede(const JsonValue& body);
 
-// Which ended events to replay or redrive.
+// Which ended events to replay, or which failed events to retry.
 struct RevivalRequest {
   EndedFilter filter;
   std::optional<std::string> checkpoint;
-  std::string reason;
+  Actor actor;
   bool dry_run = false;
 };
 Result<RevivalRequest> parse_replay(const JsonValue& body, const std::string& queue);
-Result<RevivalRequest> parse_redrive(const JsonValue& body);
+Result<RevivalRequest> parse_retry(const JsonValue& body);
+
+// The query of a queue's log: `limit` and `before`, which is `next` of the answer before.
+Result<QueueLogFilter> parse_queue_log_query(const std::vector<QueryParameter>& query,
+                                             const std::string& queue);
 
 // The parameter `timeout`, as parse_seconds() reads it; `unless_given` when it is absent.
 Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis unless_given);

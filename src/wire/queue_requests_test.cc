@@ -18,26 +18,53 @@ constexpr std::string_view kCheckpoint = "0192f0c1-7c1e-7abc-8def-0123456789ab";
 
 class QueueRequests : public ParsedTest {};
 
-TEST_F(QueueRequests, ARemarkMayHaveAReasonAndAnAuthor) {
-  const auto both = parse_remark(json(R"({"reason":"deploy","by":"alice"})"));
+TEST_F(QueueRequests, AChangeMayHaveAReasonAndAnAuthor) {
+  const auto both = parse_actor(json(R"({"reason":"deploy","by":"alice"})"));
   ASSERT_TRUE(both.has_value());
   EXPECT_EQ(both->reason, "deploy");
   EXPECT_EQ(both->by, "alice");
-  EXPECT_TRUE(parse_remark(json("{}")).has_value());
+  EXPECT_TRUE(parse_actor(json("{}")).has_value());
 
-  EXPECT_TRUE(parse_remark(json(R"({"reason":")" + std::string(1000, 'x') + R"("})")).has_value());
-  EXPECT_FALSE(parse_remark(json(R"({"reason":")" + std::string(1001, 'x') + R"("})")).has_value());
-  EXPECT_TRUE(parse_remark(json(R"({"by":")" + std::string(512, 'x') + R"("})")).has_value());
-  EXPECT_FALSE(parse_remark(json(R"({"by":")" + std::string(513, 'x') + R"("})")).has_value());
-  EXPECT_FALSE(parse_remark(json(R"({"by":"a\nb"})")).has_value());
-  EXPECT_FALSE(parse_remark(json(R"({"status":"paused"})")).has_value());
+  EXPECT_TRUE(parse_actor(json(R"({"reason":")" + std::string(1000, 'x') + R"("})")).has_value());
+  EXPECT_FALSE(parse_actor(json(R"({"reason":")" + std::string(1001, 'x') + R"("})")).has_value());
+  EXPECT_TRUE(parse_actor(json(R"({"by":")" + std::string(512, 'x') + R"("})")).has_value());
+  EXPECT_FALSE(parse_actor(json(R"({"by":")" + std::string(513, 'x') + R"("})")).has_value());
+  EXPECT_FALSE(parse_actor(json(R"({"by":"a\nb"})")).has_value());
+  EXPECT_FALSE(parse_actor(json(R"({"status":"paused"})")).has_value());
+}
+
+TEST_F(QueueRequests, AnAuthorAndAReasonInTheQueryAreCheckedAsInABody) {
+  const auto both = parse_actor(std::vector<QueryParameter>{{"by", "ann"}, {"reason", "deploy"}});
+  ASSERT_TRUE(both.has_value());
+  EXPECT_EQ(both->by, "ann");
+  EXPECT_EQ(both->reason, "deploy");
+  EXPECT_TRUE(parse_actor(std::vector<QueryParameter>{}).has_value());
+
+  EXPECT_EQ(parse_actor(std::vector<QueryParameter>{{"by", "a\nb"}}).error().field, "by");
+  EXPECT_EQ(parse_actor(std::vector<QueryParameter>{{"who", "ann"}}).error().field, "who");
+}
+
+TEST_F(QueueRequests, ALogIsReadFromTheNewestOrBeforeAnEntry) {
+  using Query = std::vector<QueryParameter>;
+  const auto newest = parse_queue_log_query({}, "mail");
+  ASSERT_TRUE(newest.has_value());
+  EXPECT_EQ(newest->queue, "mail");
+  EXPECT_EQ(newest->before, "");
+  EXPECT_EQ(newest->limit, 100U);
+  EXPECT_EQ(parse_queue_log_query(Query{{"before", std::string(kCheckpoint)}}, "mail")->before, kCheckpoint);
+
+  EXPECT_EQ(parse_queue_log_query(Query{{"before", "7"}}, "mail").error().field, "before");
+  EXPECT_EQ(parse_queue_log_query(Query{{"limit", "0"}}, "mail").error().field, "limit");
+  EXPECT_EQ(parse_queue_log_query(Query{{"limit", "1001"}}, "mail").error().field, "limit");
 }
 
 TEST_F(QueueRequests, SupersedingNeedsAKey) {
-  const auto request = parse_supersede(json(R"({"supersede_key":"invoice 9","reason":"withdrawn"})"));
+  const auto request =
+      parse_supersede(json(R"({"supersede_key":"invoice 9","reason":"withdrawn","by":"ann"})"));
   ASSERT_TRUE(request.has_value());
   EXPECT_EQ(request->key, "invoice 9");
-  EXPECT_EQ(request->reason, "withdrawn");
+  EXPECT_EQ(request->actor.reason, "withdrawn");
+  EXPECT_EQ(request->actor.by, "ann");
 
   for (const std::string_view body : {"{}", R"({"supersede_key":""})", R"({"supersede_key":7})"}) {
     const auto refused = parse_supersede(json(body));
@@ -107,27 +134,27 @@ TEST_F(QueueRequests, AReplayWithTooFewOrTooManyMembersIsRefused) {
   }
 }
 
-TEST_F(QueueRequests, ARedriveMatchesFailedEventsOfAllQueuesUnlessItNamesOne) {
-  const auto all = parse_redrive(json("{}"));
+TEST_F(QueueRequests, ARetryMatchesFailedEventsOfAllQueuesUnlessItNamesOne) {
+  const auto all = parse_retry(json("{}"));
   ASSERT_TRUE(all.has_value());
   EXPECT_EQ(all->filter.queue, "");
   EXPECT_EQ(all->filter.statuses, std::vector<Status>{Status::failed});
   EXPECT_FALSE(all->filter.cause.has_value());
   EXPECT_EQ(all->filter.limit, 1000U);
 
-  const auto some = parse_redrive(json(
+  const auto some = parse_retry(json(
       R"({"queue":"mail","cause":"Timeout after # ms","tags":["a"],"reason":"server is back","limit":7,"dry_run":true})"));
   ASSERT_TRUE(some.has_value()) << some.error().message;
   EXPECT_EQ(some->filter.queue, "mail");
   EXPECT_EQ(some->filter.cause, "Timeout after # ms");
   EXPECT_EQ(some->filter.tags, std::vector<std::string>{"a"});
-  EXPECT_EQ(some->reason, "server is back");
+  EXPECT_EQ(some->actor.reason, "server is back");
   EXPECT_EQ(some->filter.limit, 7U);
   EXPECT_TRUE(some->dry_run);
 
   for (const std::string_view body : {R"({"queue":"a b"})", R"({"queue":""})", R"({"statuses":["FAILED"]})",
                                       R"({"limit":10001})", R"({"reason":"a\nb"})"}) {
-    EXPECT_FALSE(parse_redrive(json(body)).has_value()) << body;
+    EXPECT_FALSE(parse_retry(json(body)).has_value()) << body;
   }
 }
 

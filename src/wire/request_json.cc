@@ -11,6 +11,7 @@
 #include "eventq/limits.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/actor_fields.h"
 #include "wire/event_fields.h"
 #include "wire/fields.h"
 #include "wire/query_fields.h"
@@ -292,17 +293,18 @@ Result<bool> parse_include_logs(const std::vector<QueryParameter>& query) {
 
 Result<Cancel> parse_cancel(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  Cancel cancel{fields.text("reason").value_or("")};
+  Actor actor = read_actor(fields);
   if (auto fault = fields.fault()) return *fault;
-  return cancel;
+  return Cancel{.reason = std::move(actor.reason), .author = std::move(actor.by)};
 }
 
 Result<Reset> parse_reset(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  Reset reset{.reason = fields.text("reason").value_or(""),
-              .spare_processing = fields.boolean("spare_processing").value_or(false)};
+  Actor actor = read_actor(fields);
+  const bool spare_processing = fields.boolean("spare_processing").value_or(false);
   if (auto fault = fields.fault()) return *fault;
-  return reset;
+  return Reset{
+      .reason = std::move(actor.reason), .spare_processing = spare_processing, .author = std::move(actor.by)};
 }
 
 Result<void> parse_empty(const JsonValue& body) {

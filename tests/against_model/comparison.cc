@@ -375,7 +375,7 @@ void Comparison::record_ids(const Operation& operation, const Answer& model, con
 void Comparison::count(const Operation& operation, const Answer& answer) {
   if (const auto* revived = std::get_if<Result<Revived>>(&answer.admin); revived && *revived) {
     const bool replays = operation.kind == Operation::Kind::replay;
-    (replays ? tally_.replays : tally_.redriven) += static_cast<int>((*revived)->events.size());
+    (replays ? tally_.replays : tally_.retried) += static_cast<int>((*revived)->events.size());
   }
   if (operation.command.wait && !answer.waited) ++tally_.timeouts;
   tally_.claimed += static_cast<int>(answer.claims.size());

@@ -55,7 +55,7 @@ class Comparison {
     int full = 0;     // publications refused by a full queue
     int slowed = 0;   // publications answered with a request to slow down
     int replays = 0;  // events published once more
-    int redriven = 0;
+    int retried = 0;
     int timeouts = 0;       // waits that timed out
     int completions = 0;    // on_complete events
     int blocked_lines = 0;  // failed events that blocked their line

@@ -74,7 +74,7 @@ class Generator {
   Operation set_status(const std::string& queue, QueueStatus status);
   Operation supersede();
   Operation replay();
-  Operation redrive();
+  Operation retry_failed();
   Operation wait_event();
   Operation wait_correlation();
   Operation queue();

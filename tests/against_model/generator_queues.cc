@@ -75,7 +75,7 @@ Operation Generator::about_queues() {
   if (dice <= 28) return checkpoint(any_queue());
   if (dice <= 36) return supersede();
   if (dice <= 47) return replay();
-  if (dice <= 54) return redrive();
+  if (dice <= 54) return retry_failed();
   if (dice <= 61) return wait_event();
   if (dice <= 68) return wait_correlation();
   if (dice <= 75) return queue();
@@ -205,9 +205,9 @@ Operation Generator::replay() {
   return operation;
 }
 
-Operation Generator::redrive() {
-  Operation operation{.kind = Kind::redrive, .method = "POST", .target = "/failures/redrive"};
-  Revival revival{.kind = RevivalKind::redrive};
+Operation Generator::retry_failed() {
+  Operation operation{.kind = Kind::retry_failed, .method = "POST", .target = "/failures/retry"};
+  Revival revival{.kind = RevivalKind::retry};
   revival.filter.statuses = {Status::failed};
   JsonWriter json(operation.body);
   json.begin_object();

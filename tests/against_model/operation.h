@@ -29,7 +29,7 @@ struct Operation {
     checkpoint,
     supersede,
     replay,
-    redrive,
+    retry_failed,
     wait_event,
     wait_correlation,
     queue,

@@ -339,7 +339,7 @@ void Oracle::observe_revival(const Revival& revival, const Revived& revived, Tim
     const EventId id = revived.events[i];
     if (!replays) {
       reread(id, now);
-      if (has_ended(records_.at(id).seen.event.status)) fault(id, "was redriven and is not live");
+      if (has_ended(records_.at(id).seen.event.status)) fault(id, "was retried and is not live");
       continue;
     }
     const Event copy = read_event_(id).event;

@@ -104,7 +104,7 @@ class ClientView {
       case Kind::checkpoint: return made_checkpoint();
       case Kind::supersede: return superseded();
       case Kind::replay:
-      case Kind::redrive: return revived();
+      case Kind::retry_failed: return revived();
       case Kind::wait_event: return waited_for_event();
       case Kind::wait_correlation: return waited_for_correlation();
       case Kind::queue: return queue(operation_.command.admin, answer_);
@@ -181,8 +181,8 @@ class ClientView {
       put("next", '"' + std::to_string(revived->next->ended_at.time_since_epoch().count()) + '-' +
                       std::to_string(static_cast<std::int64_t>(revived->next->id)) + '"');
     }
-    if (operation_.kind == Kind::redrive) {
-      put("redriven", text_of(static_cast<std::int64_t>(revived->events.size())));
+    if (operation_.kind == Kind::retry_failed) {
+      put("retried", text_of(static_cast<std::int64_t>(revived->events.size())));
       put_each("events", revival.dry_run ? revived->matched : revived->events,
                [&](const std::string& where, EventId id) { put(where, text_of(id)); });
       return 200;

@@ -44,9 +44,9 @@ inline Command replay(EndedFilter filter, std::optional<std::string> checkpoint 
 }
 
 // Resets failed events only.
-inline Command redrive(EndedFilter filter, bool dry_run = false) {
+inline Command retry_failed(EndedFilter filter, bool dry_run = false) {
   filter.statuses = {Status::failed};
-  return ask(Revival{RevivalKind::redrive, std::move(filter), std::nullopt, "fixed", dry_run});
+  return ask(Revival{RevivalKind::retry, std::move(filter), std::nullopt, "fixed", dry_run});
 }
 
 // Claims events of one queue, with any tag.

@@ -61,11 +61,13 @@ HandlerResult list_checkpoints(ApiCall& call);
 HandlerResult get_recovery(ApiCall& call);
 HandlerResult replay_queue(ApiCall& call);
 HandlerResult supersede_events(ApiCall& call);
+HandlerResult list_queue_log(ApiCall& call);
 
 // handlers_observe.cc
 HandlerResult list_workers(ApiCall& call);
 HandlerResult list_failures(ApiCall& call);
-HandlerResult redrive_failures(ApiCall& call);
+HandlerResult retry_failures(ApiCall& call);
+HandlerResult retry_failures_as_before(ApiCall& call);
 HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics);
 
 // Content types of CloudEvents, and whether the Accept field prefers them to JSON.

@@ -104,7 +104,7 @@ HandlerResult explain_event(ApiCall& call) {
   return with_event(std::move(*event), show_why);
 }
 
-// POST /events/{id}/reset
+// POST /events/{id}/retry, and the earlier POST /events/{id}/reset
 HandlerResult reset_event(ApiCall& call) { return intervene(call, wire::parse_reset(call.query)); }
 
 // POST /events/{id}/cancel

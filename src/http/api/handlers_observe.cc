@@ -1,4 +1,4 @@
-// handlers_observe.cc: routes that show workers, failures and metrics, and the redrive of failures.
+// handlers_observe.cc: routes that show workers, failures and metrics, and the retry of failures.
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +22,20 @@ bool wants_json(std::string_view accept) {
   return json > 0 && json >= accept_quality(accept, "text/plain");
 }
 
+// `count` is the member with the number of retried events. It must be a literal.
+HandlerResult retry(ApiCall& call, std::string_view count) {
+  auto request = read_body(call, wire::parse_retry);
+  if (!request) return request.refusal();
+  const bool dry_run = request->dry_run;
+  const auto write = [dry_run, count](JsonWriter& json, const Revived& it) {
+    wire::write_retried(json, {it.matched, it.events, dry_run, it.more, it.next}, count);
+  };
+  return admin_work_for<Revived>(
+      Revival{RevivalKind::retry, std::move(request->filter), std::nullopt, std::move(request->actor.reason),
+              dry_run, std::move(request->actor.by)},
+      write);
+}
+
 }  // namespace
 
 // GET /workers
@@ -40,18 +54,11 @@ HandlerResult list_failures(ApiCall& call) {
                                                    wire::write_failures);
 }
 
-// POST /failures/redrive
-HandlerResult redrive_failures(ApiCall& call) {
-  auto request = read_body(call, wire::parse_redrive);
-  if (!request) return request.refusal();
-  const bool dry_run = request->dry_run;
-  const auto write = [dry_run](JsonWriter& json, const Revived& it) {
-    wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
-  };
-  return admin_work_for<Revived>(Revival{RevivalKind::redrive, std::move(request->filter), std::nullopt,
-                                         std::move(request->reason), dry_run},
-                                 write);
-}
+// POST /failures/retry
+HandlerResult retry_failures(ApiCall& call) { return retry(call, "retried"); }
+
+// POST /failures/redrive: the earlier name of the route.
+HandlerResult retry_failures_as_before(ApiCall& call) { return retry(call, "redriven"); }
 
 // GET /metrics
 HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics) {

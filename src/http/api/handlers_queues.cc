@@ -63,10 +63,10 @@ EngineWork show_changed(const std::string& name, const QueueView& view, int stat
   return work;
 }
 
-// The optional body with the reason and the author of a change.
-Parsed<wire::Remark> read_remark(ApiCall& call) {
-  if (call.request.body.empty()) return Result(wire::Remark());
-  return read_body(call, wire::parse_remark);
+// The optional body with the author and the reason of a change.
+Parsed<Actor> read_actor(ApiCall& call) {
+  if (call.request.body.empty()) return Result(Actor());
+  return read_body(call, [](const JsonValue& body) { return wire::parse_actor(body); });
 }
 
 // Waits until the draining queue is empty.
@@ -84,22 +84,22 @@ EngineWork wait_until_empty(const std::string& name, const QueueView& view, Mill
 
 HandlerResult set_status(ApiCall& call, QueueStatus status, std::optional<Millis> wait) {
   if (auto fault = validate_queue_name(call.name)) return *fault;
-  auto remark = read_remark(call);
-  if (!remark) return remark.refusal();
-  return admin_work(
-      QueueChange{
-          call.name, QueueChange::SetStatus{status}, {std::move(remark->by), std::move(remark->reason)}},
-      [name = call.name, view = QueueView(call), wait](Answer& answer) -> HandlerResult {
-        const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
-        if (!changed) return changed.error();
-        if (wait) return wait_until_empty(name, view, *wait);
-        return show_changed(name, view, 200);
-      });
+  auto actor = read_actor(call);
+  if (!actor) return actor.refusal();
+  return admin_work(QueueChange{call.name, QueueChange::SetStatus{status}, std::move(*actor)},
+                    [name = call.name, view = QueueView(call), wait](Answer& answer) -> HandlerResult {
+                      const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
+                      if (!changed) return changed.error();
+                      if (wait) return wait_until_empty(name, view, *wait);
+                      return show_changed(name, view, 200);
+                    });
 }
 
 template <typename What>
 HandlerResult configure(ApiCall& call, What what) {
-  return admin_work(QueueChange{call.name, std::move(what)},
+  auto actor = wire::parse_actor(call.query);
+  if (!actor) return actor.error();
+  return admin_work(QueueChange{call.name, std::move(what), std::move(*actor)},
                     [name = call.name, view = QueueView(call)](Answer& answer) -> HandlerResult {
                       const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
                       if (!changed) return changed.error();
@@ -173,11 +173,14 @@ HandlerResult resume_queue(ApiCall& call) { return set_status(call, QueueStatus:
 // POST /queues/{name}/checkpoint
 HandlerResult make_checkpoint(ApiCall& call) {
   if (auto fault = validate_queue_name(call.name)) return *fault;
+  auto actor = wire::parse_actor(call.query);
+  if (!actor) return actor.error();
   if (auto problem = refuse_body(call)) return std::move(*problem);
   const auto write = [](JsonWriter& json, const QueueChanged& it) {
     wire::write_checkpoint(json, it.checkpoint.value());
   };
-  return admin_work_for<QueueChanged>(QueueChange{call.name, QueueChange::MakeCheckpoint{}}, write, 201);
+  return admin_work_for<QueueChanged>(
+      QueueChange{call.name, QueueChange::MakeCheckpoint{}, std::move(*actor)}, write, 201);
 }
 
 // GET /queues/{name}/checkpoints
@@ -204,9 +207,10 @@ HandlerResult replay_queue(ApiCall& call) {
   const auto write = [dry_run](JsonWriter& json, const Revived& it) {
     wire::write_replay(json, {it.matched, it.events, dry_run, it.more, it.next});
   };
-  return admin_work_for<Revived>(Revival{RevivalKind::replay, std::move(request->filter),
-                                         std::move(request->checkpoint), std::move(request->reason), dry_run},
-                                 write);
+  return admin_work_for<Revived>(
+      Revival{RevivalKind::replay, std::move(request->filter), std::move(request->checkpoint),
+              std::move(request->actor.reason), dry_run, std::move(request->actor.by)},
+      write);
 }
 
 // POST /queues/{name}/supersede
@@ -218,9 +222,19 @@ HandlerResult supersede_events(ApiCall& call) {
     wire::write_superseded(json, it.superseded);
   };
   return admin_work_for<QueueChanged>(
-      QueueChange{
-          call.name, QueueChange::SupersedeKey{std::move(request->key)}, {"", std::move(request->reason)}},
+      QueueChange{call.name, QueueChange::SupersedeKey{std::move(request->key)}, std::move(request->actor)},
       write);
+}
+
+// GET /queues/{name}/log
+HandlerResult list_queue_log(ApiCall& call) {
+  if (auto fault = validate_queue_name(call.name)) return *fault;
+  auto filter = wire::parse_queue_log_query(call.query, call.name);
+  if (!filter) return filter.error();
+  const auto write = [limit = filter->limit](JsonWriter& json, const std::vector<QueueLogEntry>& entries) {
+    wire::write_queue_log(json, entries, limit);
+  };
+  return admin_work_for<std::vector<QueueLogEntry>>(QueueLogQuery{std::move(*filter)}, write);
 }
 
 }  // namespace eventq::http

@@ -38,6 +38,7 @@ std::vector<Route> event_routes() {
       {"GET", "/events", list_events, reads, 0},
       {"GET", "/events/{id}", get_event, reads, 0},
       {"GET", "/events/{id}/why", explain_event, reads, 0, no_query},
+      {"POST", "/events/{id}/retry", reset_event, changes, kOneEventBody},
       {"POST", "/events/{id}/reset", reset_event, changes, kOneEventBody},
       {"POST", "/events/{id}/cancel", cancel_event, changes, kOneEventBody},
       // A wait changes no event, but it holds a connection: pages of other sites must not start one.
@@ -46,19 +47,21 @@ std::vector<Route> event_routes() {
       {"POST", "/events/correlation/{name}/wait", wait_correlation, changes, kOneEventBody},
       {"GET", "/queues", list_queues, reads, 0, no_query},
       {"GET", "/queues/{name}", get_queue, reads, 0},
-      {"PUT", "/queues/{name}", put_queue, changes, kBatchBody, no_query},
-      {"PATCH", "/queues/{name}", patch_queue, changes, kOneEventBody, no_query},
+      {"PUT", "/queues/{name}", put_queue, changes, kBatchBody},
+      {"PATCH", "/queues/{name}", patch_queue, changes, kOneEventBody},
       {"POST", "/queues/{name}/pause", pause_queue, changes, kOneEventBody, no_query},
       {"POST", "/queues/{name}/drain", drain_queue, changes, kOneEventBody},
       {"POST", "/queues/{name}/resume", resume_queue, changes, kOneEventBody, no_query},
-      {"POST", "/queues/{name}/checkpoint", make_checkpoint, changes, kOneEventBody, no_query},
+      {"POST", "/queues/{name}/checkpoint", make_checkpoint, changes, kOneEventBody},
       {"GET", "/queues/{name}/checkpoints", list_checkpoints, reads, 0},
       {"GET", "/queues/{name}/recovery", get_recovery, reads, 0, no_query},
       {"POST", "/queues/{name}/replay", replay_queue, changes, kOneEventBody, no_query},
       {"POST", "/queues/{name}/supersede", supersede_events, changes, kOneEventBody, no_query},
+      {"GET", "/queues/{name}/log", list_queue_log, reads, 0},
       {"GET", "/workers", list_workers, reads, 0, no_query},
       {"GET", "/failures", list_failures, reads, 0},
-      {"POST", "/failures/redrive", redrive_failures, changes, kOneEventBody, no_query},
+      {"POST", "/failures/retry", retry_failures, changes, kOneEventBody, no_query},
+      {"POST", "/failures/redrive", retry_failures_as_before, changes, kOneEventBody, no_query},
   };
 }
 
