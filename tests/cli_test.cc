@@ -353,7 +353,8 @@ TEST_F(CliTest, RetryChangesFailedEventsAndNoneThatAWorkerHolds) {
 
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_EQ(done.out, failed + "\n" + later + "\n");
-  EXPECT_THAT(done.err, HasSubstr("event 2 is PROCESSING, so it was not changed. `eventq reset 2` takes it"));
+  EXPECT_THAT(done.err,
+              HasSubstr("event 2 is PROCESSING, so it was not changed. `eventq retry --held 2` takes"));
   EXPECT_EQ(status_of(held), "PROCESSING");
   EXPECT_THAT(done.err, HasSubstr("event 3 is PENDING and does not wait for a retry"));
   EXPECT_EQ(status_of(failed), "PENDING");
@@ -361,12 +362,35 @@ TEST_F(CliTest, RetryChangesFailedEventsAndNoneThatAWorkerHolds) {
   EXPECT_THAT(eventq({"logs", failed}).out, HasSubstr("\"reason\":\"fixed\""));
 }
 
-TEST_F(CliTest, ResetTakesAnEventFromItsWorker) {
+TEST_F(CliTest, RetryTakesAHeldEventOnlyWithHeld) {
+  const std::string held = publish("b");
+  EXPECT_EQ(claim("b"), held);
+
+  EXPECT_EQ(eventq({"retry", held}).exit_code, 1);
+  EXPECT_EQ(status_of(held), "PROCESSING");
+  EXPECT_EQ(eventq({"retry", "--held", held}).exit_code, 0);
+  EXPECT_EQ(status_of(held), "PENDING");
+}
+
+TEST_F(CliTest, ResetIsStillUnderstood) {
   const std::string held = publish("b");
   EXPECT_EQ(claim("b"), held);
 
   EXPECT_EQ(eventq({"reset", held}).exit_code, 0);
   EXPECT_EQ(status_of(held), "PENDING");
+  EXPECT_THAT(eventq({"reset", "--help"}).out, HasSubstr("eventq retry"));
+  EXPECT_THAT(eventq({"--help"}).out, testing::Not(HasSubstr("reset")));
+}
+
+TEST_F(CliTest, AChangeNamesItsAuthor) {
+  const std::string id = publish("a");
+  EXPECT_EQ(member(eventq({"cancel", id, "--by", "Ann Lee"}).out, "by"), "Ann Lee");
+
+  ProcessSetup with_name = setup({"retry", id});
+  with_name.environment.emplace_back("EVENTQ_BY=eve");
+  EXPECT_EQ(member(run(with_name).out, "by"), "eve");
+
+  EXPECT_THAT(member(eventq({"cancel", id}).out, "by"), testing::MatchesRegex("[^@]+@[^@]+"));
 }
 
 TEST_F(CliTest, CancelEndsEventsAndRetryMakesThemPending) {
@@ -446,7 +470,8 @@ TEST_F(CliTest, AFilterWithoutStatusMatchesTheStatusesOfTheCommand) {
 
   EXPECT_EQ(would("retry"), failed + "\n");
   EXPECT_EQ(would("cancel"), failed + "\n" + held + "\n" + fresh + "\n");
-  EXPECT_EQ(would("reset"), failed + "\n" + cancelled + "\n" + held + "\n" + fresh + "\n");
+  EXPECT_EQ(eventq({"retry", "--held", "--filter", "tag:a", "--dry-run", "-o", "id"}).out,
+            failed + "\n" + cancelled + "\n" + held + "\n" + fresh + "\n");
   EXPECT_EQ(eventq({"cancel", "--filter", "older:1h", "--yes"}).err, "No event matches. Nothing changed.\n");
 }
 

@@ -7,10 +7,11 @@
 
 namespace eventq {
 
-std::string process_name() {
+std::string host_name() {
   std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0) return "localhost:" + std::to_string(getpid());
-  return std::string(host.data()) + ":" + std::to_string(getpid());
+  return gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "localhost";
 }
+
+std::string process_name() { return host_name() + ":" + std::to_string(getpid()); }
 
 }  // namespace eventq

@@ -5,6 +5,9 @@
 
 namespace eventq {
 
+// "localhost" if the system does not know its name.
+std::string host_name();
+
 // "{hostname}:{pid}"
 std::string process_name();
 

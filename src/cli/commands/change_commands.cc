@@ -1,9 +1,11 @@
-// change_commands.cc: `eventq retry`, `cancel` and `reset`: change events by id, or all that match a filter.
+// change_commands.cc: `eventq retry` and `cancel`: change events by id, or all that match a filter.
 #include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
+#include "cli/commands/author.h"
 #include "cli/commands/events.h"
 #include "cli/commands/matched_events.h"
 #include "cli/framework/command_table.h"
@@ -12,22 +14,27 @@ namespace eventq::cli {
 namespace {
 
 struct ChangeAction {
-  std::string_view verb;              // "retry"
+  std::string_view verb;              // "retry", also the name of the call
   std::string_view done;              // "Retried"
-  std::string_view call;              // "reset"
   std::vector<std::string> statuses;  // that a filter without status: matches
 };
 
+// Whether the command may take events from their workers, and changes every event that is not done.
+bool takes_held(const Invocation& run) { return run.arguments.has("--held"); }
+
+// Whether the command leaves alone what does not wait for a retry.
+bool is_careful_retry(const Invocation& run) { return run.command.name == "retry" && !takes_held(run); }
+
 const ChangeAction& change_of(const Invocation& run) {
-  static const ChangeAction retry{"retry", "Retried", "reset", {"FAILED", "PENDING"}};
-  static const ChangeAction cancel{"cancel", "Cancelled", "cancel", {"PENDING", "PROCESSING", "FAILED"}};
-  static const ChangeAction reset{
-      "reset", "Reset", "reset", {"PENDING", "PROCESSING", "FAILED", "CANCELLED"}};
-  if (run.command.name == "retry") return retry;
-  return run.command.name == "cancel" ? cancel : reset;
+  static const ChangeAction retry{"retry", "Retried", {"FAILED", "PENDING"}};
+  static const ChangeAction retry_held{"retry", "Retried", {"PENDING", "PROCESSING", "FAILED", "CANCELLED"}};
+  static const ChangeAction cancel{"cancel", "Cancelled", {"PENDING", "PROCESSING", "FAILED"}};
+  if (run.command.name == "cancel") return cancel;
+  return takes_held(run) ? retry_held : retry;
 }
 
-// `eventq retry` applies to these: events that ended without success, or wait for their next attempt.
+// `eventq retry` without --held applies to these: events that ended without success, or wait for their next
+// attempt.
 bool waits_for_retry(const JsonValue& event) {
   const std::string status = text_at(event, "status").value_or("");
   return status == "FAILED" || status == "CANCELLED" ||
@@ -40,15 +47,16 @@ RecordPrinter answers(Invocation& run) {
           run.output,
           {{"EVENT", "event_id", Kind::number},
            {"ACTION", "action"},
+           {"BY", "by"},
            {"REASON", "reason"},
            {"TIME", "created_at", Kind::time}}};
 }
 
-// `eventq retry` never takes an event from a worker; `eventq reset` does.
+// `eventq retry` takes an event from a worker only with --held.
 ExitCode left_alone(Invocation& run, std::int64_t id) {
   const std::string number = std::to_string(id);
-  return fail(run, "event " + number + " is PROCESSING, so it was not changed. `eventq reset " + number +
-                       "` takes it from its worker.");
+  return fail(run, "event " + number + " is PROCESSING, so it was not changed. `eventq retry --held " +
+                       number + "` takes it from its worker.");
 }
 
 std::string status_now(Invocation& run, std::int64_t id) {
@@ -58,15 +66,14 @@ std::string status_now(Invocation& run, std::int64_t id) {
 }
 
 ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
-  const bool retry = run.command.name == "retry";
+  const bool careful = is_careful_retry(run);
   QueryString query;
-  query.add("reason", run.arguments.text("--reason"));
-  if (retry) query.add("spare_processing", "true");  // a worker may have claimed it since the check
-  const auto answer =
-      run.server.call({.method = "POST",
-                       .target = "/events/" + std::to_string(id) + "/" + std::string(change_of(run).call) +
-                                 (query.text().empty() ? "" : "?" + query.text())});
-  if (retry && answer && answer->status == 409 && status_now(run, id) == "PROCESSING")
+  add_author(run, query);
+  if (careful) query.add("spare_processing", "true");  // a worker may have claimed it since the check
+  const auto answer = run.server.call({.method = "POST",
+                                       .target = "/events/" + std::to_string(id) + "/" +
+                                                 std::string(change_of(run).verb) + "?" + query.text()});
+  if (careful && answer && answer->status == 409 && status_now(run, id) == "PROCESSING")
     return left_alone(run, id);
   const CallResult called = call_result(run, answer);
   if (called) printer.add(called.body);
@@ -81,11 +88,11 @@ ExitCode check_one(Invocation& run, std::int64_t id) {
   if (!event) return fail_unreadable(run, event);
   const std::string name = "event " + std::to_string(id);
   const std::string status = text_at(*event, "status").value_or("");
-  if (run.command.name != "retry") {
+  if (!is_careful_retry(run)) {
     const auto& fit = change_of(run).statuses;
     if (std::find(fit.begin(), fit.end(), status) != fit.end()) return ExitCode::done;
-    return fail(run, name + " is " + status + ": `eventq " + std::string(run.command.name) + "` is for " +
-                         join_list(fit) + " events.");
+    return fail(run, name + " is " + status + ": `eventq " + std::string(run.command.name) +
+                         (takes_held(run) ? " --held" : "") + "` is for " + join_list(fit) + " events.");
   }
   if (waits_for_retry(*event)) return ExitCode::done;
   if (status == "PROCESSING") return left_alone(run, id);
@@ -98,8 +105,8 @@ ExitCode check_one(Invocation& run, std::int64_t id) {
 
 ExitCode change_ids(Invocation& run) {
   const bool dry_run = run.arguments.has("--dry-run");
-  // `eventq retry` must not touch events that do not wait for a retry, and the server would reset them.
-  const bool checks = dry_run || run.command.name == "retry";
+  // `eventq retry` must not touch events that do not wait for a retry, and the server would.
+  const bool checks = dry_run || is_careful_retry(run);
   RecordPrinter printer = answers(run);
   std::size_t fit = 0;
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {
@@ -168,10 +175,10 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
   if (!filter) return wrong_usage(run, filter.error().message);
   std::optional<std::size_t> expected;
   if (!read_number(run, "--expect", expected)) return ExitCode::usage;
-  const bool retry = run.command.name == "retry";
+  const bool careful = is_careful_retry(run);
   const MatchedEvents found =
       find_matches(run, *filter, change_of(run).statuses,
-                   [&](const JsonValue& event) { return !retry || waits_for_retry(event); });
+                   [&](const JsonValue& event) { return !careful || waits_for_retry(event); });
   if (found.code != ExitCode::done) return found.code;
   // The number comes from an earlier dry run. If it differs, the user has not seen all of these events.
   if (expected && *expected != found.events.size()) {
@@ -216,7 +223,8 @@ CommandSpec change_command(std::string_view name, std::string_view summary, std:
                       {.name = "--yes", .help = "Do not ask for confirmation"},
                       {"--expect", "N",
                        "Change nothing and exit with 6 unless the filter matches exactly N events"},
-                      {"--reason", "TEXT", "Stored in the log of each event"}},
+                      by_option(),
+                      reason_option()},
           .examples = std::move(examples),
           .run = change};
 }
@@ -224,28 +232,31 @@ CommandSpec change_command(std::string_view name, std::string_view summary, std:
 }  // namespace
 
 std::vector<CommandSpec> change_commands() {
+  CommandSpec retry = change_command(
+      "retry", "Run failed events again",
+      "For FAILED and CANCELLED events, and for PENDING events that wait for a retry. They may run at once, "
+      "with all their retries. PROCESSING events stay with their worker.\n\n"
+      "A filter without status: matches FAILED events and events that wait for a retry. It matches cancelled "
+      "events only with status:CANCELLED.\n\n"
+      "With --held the command is for all PENDING, PROCESSING, FAILED and CANCELLED events. It takes "
+      "PROCESSING events from their worker and the server refuses the worker's report, so the work may be "
+      "done twice.",
+      {{"eventq retry 17", "Run event 17 again"},
+       {"eventq retry --filter 'status:FAILED tag:email error:timeout' --dry-run",
+        "List what a filter would retry"},
+       {"eventq retry --held --filter 'status:PROCESSING worker:host-1:8742' --dry-run",
+        "List what a lost worker still holds"}});
+  retry.options.push_back({.name = "--held", .help = "Also take events from the workers that hold them"});
+  retry.earlier_name = "reset";
+  retry.earlier_flag = "--held";
   return {
-      change_command("retry", "Run failed events again",
-                     "For FAILED and CANCELLED events, and for PENDING events that wait for a retry. They "
-                     "may run at once, with all their retries. PROCESSING events stay with their worker; "
-                     "`eventq reset` takes them.\n\n"
-                     "A filter without status: matches FAILED events and events that wait for a retry. It "
-                     "matches cancelled events only with status:CANCELLED.",
-                     {{"eventq retry 17", "Run event 17 again"},
-                      {"eventq retry --filter 'status:FAILED tag:email error:timeout' --dry-run",
-                       "List what a filter would retry"}}),
+      std::move(retry),
       change_command("cancel", "End events without running them",
                      "For PENDING, PROCESSING and FAILED events. A worker that holds one loses its lease. "
                      "`eventq retry` makes a cancelled event pending again.",
                      {{"eventq cancel 17 18 --reason 'sent by hand'", "Cancel two events"},
                       {"eventq cancel --filter 'queue:mail older:2d' --yes --expect 40",
                        "Cancel 40 events, or none if the filter matches another number"}}),
-      change_command("reset", "Make events pending again, also those that a worker holds",
-                     "For PENDING, PROCESSING, FAILED and CANCELLED events: they may run at once, with all "
-                     "their retries. Unlike `eventq retry`, it takes PROCESSING events from their worker and "
-                     "refuses the worker's report, so the work may be done twice.",
-                     {{"eventq reset --filter 'status:PROCESSING worker:host-1:8742' --dry-run",
-                       "List what a lost worker still holds"}}),
   };
 }
 

@@ -1,9 +1,10 @@
-// queue_commands.cc: `eventq queue ls`, `show`, `pause`, `resume`, `drain` and `checkpoint`.
+// queue_commands.cc: `eventq queue ls`, `show`, `pause`, `resume`, `drain`, `checkpoint` and `log`.
 #include "cli/commands/queue_command.h"
 
 #include <chrono>
 
 #include "base/json_writer.h"
+#include "cli/commands/author.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 
@@ -26,14 +27,12 @@ ExitCode show_queue(Invocation& run) {
   return print_answer(run, call(run, "GET", queue_path(run) + "?events=0"));
 }
 
-// The body {"reason", "by"}. REQUIRES: check_utf8() of both.
+// The body {"by", "reason"}. REQUIRES: check_utf8() of both.
 std::string status_body(const Invocation& run) {
   std::string text;
   JsonWriter body(text);
   body.begin_object();
-  for (const std::string_view name : {"reason", "by"}) {
-    if (const auto value = run.arguments.text("--" + std::string(name))) body.key(name).string(*value);
-  }
+  add_author(run, body);
   body.end_object();
   return text;
 }
@@ -69,7 +68,18 @@ ExitCode drain_queue(Invocation& run) {
 }
 
 ExitCode make_checkpoint(Invocation& run) {
-  return print_answer(run, call(run, "POST", queue_path(run) + "/checkpoint"));
+  return print_answer(run, call(run, "POST", with_author(run, queue_path(run) + "/checkpoint")));
+}
+
+ExitCode show_log(Invocation& run) {
+  std::int64_t limit = 20;
+  if (!read_number(run, "--limit", limit, 1, 1000)) return ExitCode::usage;
+  return print_list(run, queue_path(run) + "/log?limit=" + std::to_string(limit), "entries",
+                    {{"TIME", "created_at", CellKind::time},
+                     {"ACTION", "action"},
+                     {"BY", "by"},
+                     {"REASON", "reason"},
+                     {"DETAIL", "detail"}});
 }
 
 }  // namespace
@@ -83,8 +93,8 @@ Parameter queue_name() {
 }
 
 std::vector<CommandSpec> queue_commands() {
-  const Parameter reason{"--reason", "TEXT", "The reason, shown with the queue"};
-  const Parameter by{"--by", "TEXT", "The name of the operator, shown with the queue"};
+  const Parameter by = by_option();
+  const Parameter reason = reason_option();
   return {
       {.name = "queue ls",
        .summary = "List the queues",
@@ -101,14 +111,14 @@ std::vector<CommandSpec> queue_commands() {
            "The queue still accepts events, and workers may finish the events that they hold. `eventq queue "
            "resume` ends the pause.",
        .positionals = {queue_name()},
-       .options = {reason, by},
+       .options = {by, reason},
        .examples = {{"eventq queue pause mail --reason 'mail server moves'",
                      "Stop the work, keep the events"}},
        .run = set_state},
       {.name = "queue resume",
        .summary = "End a pause or a drain",
        .positionals = {queue_name()},
-       .options = {reason, by},
+       .options = {by, reason},
        .examples = {{"eventq queue resume mail", "Deliver events again"}},
        .run = set_state},
       {.name = "queue drain",
@@ -117,8 +127,8 @@ std::vector<CommandSpec> queue_commands() {
                   "resume` ends the drain.",
        .positionals = {queue_name()},
        .options =
-           {reason,
-            by,
+           {by,
+            reason,
             {.name = "--wait",
              .value = "DURATION",
              .help =
@@ -130,9 +140,19 @@ std::vector<CommandSpec> queue_commands() {
       {.name = "queue checkpoint",
        .summary = "Mark the current position of a queue",
        .positionals = {queue_name()},
+       .options = {by, reason},
        .examples = {{"eventq queue checkpoint mail -o id", "Print an id to replay from later"}},
        .run = make_checkpoint},
       queue_replay_command(),
+      {.name = "queue log",
+       .summary = "Show the changes of a queue, newest first",
+       .details =
+           "Settings, pauses, drains, replays, retries and checkpoints that callers asked for, with the "
+           "person and the reason that they stated.",
+       .positionals = {queue_name()},
+       .options = {{"--limit", "N", "At most this many changes, 1 to 1000", "20"}},
+       .examples = {{"eventq queue log mail", "Show the last changes with their authors and reasons"}},
+       .run = show_log},
   };
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "base/time_text.h"
+#include "cli/commands/author.h"
 #include "cli/commands/events.h"
 #include "cli/commands/queue_command.h"
 #include "cli/terminal/terminal_text.h"
@@ -79,12 +80,14 @@ JsonMembers replay_body(const Invocation& run) {
   if (arguments.has("--tag")) body["tags"] = list_json(arguments.texts("--tag"));
   if (const auto limit = arguments.text("--limit")) body["limit"] = *limit;
   if (arguments.has("--dry-run")) body["dry_run"] = "true";
+  append_json_string(body["by"], author(run));
+  if (const auto reason = arguments.text("--reason")) append_json_string(body["reason"], *reason);
   return body;
 }
 
 ExitCode replay_queue(Invocation& run) {
   std::int64_t limit = 0;
-  if (!check_utf8(run, {"--from", "--to", "--checkpoint", "--pattern", "--tag"}) ||
+  if (!check_utf8(run, {"--from", "--to", "--checkpoint", "--pattern", "--tag", "--by", "--reason"}) ||
       !read_number(run, "--limit", limit) || !check_span(run)) {
     return ExitCode::usage;
   }
@@ -139,7 +142,9 @@ CommandSpec queue_replay_command() {
                   tag_option(),
                   {"--pattern", "TEXT", "Only events with exactly this pattern"},
                   {"--limit", "N", "At most N events, 1 to 10000; all by default"},
-                  {.name = "--dry-run", .help = "Only print what would be replayed"}},
+                  {.name = "--dry-run", .help = "Only print what would be replayed"},
+                  by_option(),
+                  reason_option()},
       .examples = {{"eventq queue replay mail --from 2h --dry-run", "List what ended in the last two hours"}},
       .run = replay_queue,
   };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/json_writer.h"
+#include "cli/commands/author.h"
 #include "cli/commands/queue_command.h"
 #include "cli/terminal/terminal_text.h"
 
@@ -63,7 +64,8 @@ ExitCode configure_queue(Invocation& run) {
     if (const auto wrong = assignments.add(assignment)) return wrong_usage(run, *wrong);
   }
   if (const auto wrong = assignments.merge_groups()) return wrong_usage(run, *wrong);
-  return print_answer(run, call(run, "PATCH", queue_path(run), json_object(assignments.settings)));
+  return print_answer(
+      run, call(run, "PATCH", with_author(run, queue_path(run)), json_object(assignments.settings)));
 }
 
 }  // namespace
@@ -79,6 +81,7 @@ CommandSpec queue_set_command() {
       .positionals =
           {queue_name(),
            {.name = "SETTING", .help = "KEY=VALUE, or KEY= for its default", .required = true, .many = true}},
+      .options = {by_option(), reason_option()},
       .examples = {{"eventq queue set mail maxQueueDepth=5000 retry.kind=exponential", "Change two settings"},
                    {"eventq queue set mail maxQueueDepth=", "Restore the default of one setting"}},
       .run = configure_queue};

@@ -84,6 +84,7 @@ ExitCode logs(Invocation& run) {
                      {"CODE", "status_code", Kind::number},
                      {"TOOK", "execution_time_ms", Kind::duration},
                      {"ERROR", "error_message"},
+                     {"BY", "by"},
                      {"REASON", "reason"}});
 }
 

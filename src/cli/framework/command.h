@@ -68,6 +68,9 @@ struct CommandSpec {
   std::vector<Example> examples;
   ExitCode (*run)(Invocation& invocation) = nullptr;
   ServerUse server_use = ServerUse::common_output;
+  // An earlier name that is understood and not listed. It adds the flag `earlier_flag`.
+  std::string_view earlier_name = {};
+  std::string_view earlier_flag = {};
 };
 
 // common_output: --url, -o/--output, --fields, --color and --time. own_output: --url. none: none of them.

@@ -92,7 +92,11 @@ class CommandLineParser {
 
  private:
   void add(const CommandSpec& command) {
-    const std::string name(command.name);
+    add(command, std::string(command.name));
+    if (!command.earlier_name.empty()) add(command, std::string(command.earlier_name));
+  }
+
+  void add(const CommandSpec& command, const std::string& name) {
     const std::size_t blank = name.find(' ');
     CLI::App* above = &root_;
     if (blank != std::string::npos) {
@@ -157,6 +161,7 @@ class CommandLineParser {
 
   std::variant<ChosenCommand, Printout> collect(const CommandSpec& command) {
     ChosenCommand chosen{.command = &command, .arguments = {}};
+    if (words() == command.earlier_name) chosen.arguments.add(command.earlier_flag, "true");
     for (const Parameter* parameter : parameters_of(command)) {
       const std::string name(long_name(*parameter));
       for (const std::string& given : deepest().get_option(name)->results()) {

@@ -123,7 +123,7 @@ std::string help_of(const CommandSpec& command) {
 std::optional<std::string> help_about(std::span<const CommandSpec> commands, std::string_view words) {
   std::vector<HelpLine> below;
   for (const CommandSpec& command : commands) {
-    if (command.name == words) return help_of(command);
+    if (command.name == words || (!words.empty() && command.earlier_name == words)) return help_of(command);
     if (words.empty() || command.name.starts_with(std::string(words) + " ")) {
       below.emplace_back(command.name, command.summary);
     }
