@@ -222,26 +222,27 @@ TEST_F(DashboardTest, PausesAQueueAndResumesItWithAReason) {
   EXPECT_THAT(get("/queues/billing%2Feu"), HasSubstr(R"("status":"active")"));
 }
 
-TEST_F(DashboardTest, ShowsFailuresByCauseAndRedrivesThem) {
+TEST_F(DashboardTest, ShowsFailuresByCauseAndRetriesThem) {
   fail_for_good(1, "Timeout after 31 ms");
   fail_for_good(2, "Timeout after 47 ms");
   fail_for_good(3, "Refused");
 
-  const std::string page = open("/", "await press('Redrive 2 events of queue mail: “Timeout');");
+  const std::string page = open("/", "await press('Retry 2 events of queue mail: “Timeout');");
   EXPECT_THAT(page, HasSubstr(">3 events, 2 causes</span>"));
   EXPECT_THAT(page, HasSubstr(">Timeout after # ms</span>"));
   EXPECT_THAT(page, HasSubstr("href=\"#2\">event 2</a>"));
-  EXPECT_THAT(page, HasSubstr(">Redrive 2 events?</h2>"));
+  EXPECT_THAT(page, HasSubstr(">Retry 2 events?</h2>"));
   EXPECT_THAT(get("/events/1"), HasSubstr(R"("status":"FAILED")"));  // only a dry run so far
 
-  const std::string redriven = open("/", R"(
-    await press('Redrive 2 events of queue mail: “Timeout');
+  const std::string retried = open("/", R"(
+    await press('Retry 2 events of queue mail: “Timeout');
     await when(() => document.getElementById('ask').open);
     await type('reason', 'the network is back');
+    await type('by', 'alice');
     document.getElementById('ask-yes').click();)");
-  EXPECT_THAT(redriven, HasSubstr(">2 events were redriven.</p>"));
-  EXPECT_THAT(redriven, HasSubstr(">1 event, 1 cause</span>"));
-  EXPECT_THAT(redriven, Not(HasSubstr(">Timeout after # ms</span>")));
+  EXPECT_THAT(retried, HasSubstr(">2 events were retried.</p>"));
+  EXPECT_THAT(retried, HasSubstr(">1 event, 1 cause</span>"));
+  EXPECT_THAT(retried, Not(HasSubstr(">Timeout after # ms</span>")));
   EXPECT_THAT(get("/events/1?include_logs=true"), HasSubstr("the network is back"));
   EXPECT_THAT(get("/events/2"), HasSubstr(R"("status":"PENDING")"));
   EXPECT_THAT(get("/events/3"), HasSubstr(R"("status":"FAILED")"));
@@ -284,8 +285,8 @@ TEST_F(DashboardTest, ShowsHostileTextAsText) {
   // A queue cannot have such a name, so there is nothing to show.
   send(400, "PUT", "/queues/%3Cb%3E", "{}");
 
-  const std::string page = open("/#1") + open("/#2") + open("/#3") + open("/", "await press('Redrive');");
-  EXPECT_THAT(page, HasSubstr(">Redrive 1 event?</h2>"));
+  const std::string page = open("/#1") + open("/#2") + open("/#3") + open("/", "await press('Retry');");
+  EXPECT_THAT(page, HasSubstr(">Retry 1 event?</h2>"));
 
   for (const std::string element : {"audio", "track", "form action", "base", "img", "svg", "a/", "iframe",
                                     "video", "object", "embed", "marquee", "script", "style"}) {
