@@ -344,6 +344,17 @@ TEST(TidyBannedWords, AreFoundInMessagesOfTheProgram) {
   EXPECT_THAT(check_banned_words({"src/core/a_test.cc", text}), IsEmpty());
 }
 
+TEST(TidyBannedWords, ASecondWordForARetryIsFoundUnlessItNamesTheEarlierRoute) {
+  const std::string text =
+      "// A redrive resets events.\n"
+      "// POST /failures/redrive: the earlier name.\n"
+      "// The member \"redriven\" of that route.\n"
+      "int redrive_all();\n";
+
+  EXPECT_THAT(lines(check_banned_words({"src/core/a.cc", text})), ElementsAre(1));
+  EXPECT_THAT(lines(check_retired_words({"src/core/a.cc", text})), ElementsAre(4));
+}
+
 TEST(TidyBannedWords, AreFoundInPagesAndStatements) {
   const File page{"docs/a.md", "Whoever waits.\n`nobody` and\n\n    nobody\n\nsomebody\n"};
 

@@ -29,6 +29,7 @@ constexpr std::array kRetiredWords{
     RetiredWord{"keeper", Where::names, "retention"},
     RetiredWord{"lane", Where::names, "commit thread or read thread"},
     RetiredWord{"ledger", Where::names, "queue states"},
+    RetiredWord{"redrive", Where::names, "retry"},
     RetiredWord{"room", Where::types_and_members, "retried claims, or what there is space for"},
     RetiredWord{"surroundings", Where::names, "what it holds"},
     RetiredWord{"told", Where::types_and_members, "admin answer, or what was sent"},
@@ -59,6 +60,9 @@ bool has_word(std::string_view name, std::string_view word) {
 // In lower case.
 const std::string kBannedWords =
     R"(\b(whoever|nobody|somebody|everybody|those who|mend(s|ed|ing)?|heed(s|ed|ing)?|errands?)\b)";
+
+// A second word for a retry. The names of an earlier route and its member stay: "/failures/redrive".
+const std::string kRetiredInProse = R"((^|[^/"])\bredriv(e|es|en|ing)\b)";
 
 // Pictures for a place, which a message replaces by: is unavailable, exists, is inside, is at.
 const std::string kBannedInMessages =
@@ -145,6 +149,8 @@ Faults check_banned_words(const File& file) {
   text = in_lower_case(std::move(text));
   const std::string advice = "name the worker, the caller, the server; fix, notify, read";
   Faults faults = find(file, text, kBannedWords, advice);
+  const Faults retired = find(file, text, kRetiredInProse, "say retry");
+  faults.insert(faults.end(), retired.begin(), retired.end());
   const bool has_messages = is_cpp(file) && (is_in(file.path, "src") || is_in(file.path, "include")) &&
                             !is_test_or_bench(file) && !is_in(file.path, "src/store/conformance");
   if (!has_messages) return faults;

@@ -90,7 +90,7 @@ Why explain(const Event& event, const WhyContext& context, TimePoint now) {
     case Status::failed:
       return {"failed", "It failed for good: attempts made " + std::to_string(event.attempts) +
                             ", failures reported " + std::to_string(event.retry_count) +
-                            ". A reset makes it pending again." + said(context.last_entry)};
+                            ". A retry makes it pending again." + said(context.last_entry)};
     case Status::superseded:
       return {"superseded", (event.superseded_by ? "A newer event superseded it." : "It was superseded.") +
                                 said(context.last_entry)};

@@ -138,10 +138,10 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
       {Status::completed_with_errors, kNoEntry, "completed_with_errors",
        "It was completed by host-a:1, which reported errors."},
       {Status::failed, failure_saying("timeout"), "failed",
-       "It failed for good: attempts made 2, failures reported 3. A reset makes it pending again. It "
+       "It failed for good: attempts made 2, failures reported 3. A retry makes it pending again. It "
        "said: timeout"},
       {Status::failed, entry_because(Action::failed, "Claimed 20 times in a row without a report."), "failed",
-       "It failed for good: attempts made 2, failures reported 3. A reset makes it pending again. "
+       "It failed for good: attempts made 2, failures reported 3. A retry makes it pending again. "
        "Reason: Claimed 20 times in a row without a report."},
       {Status::superseded, kNoEntry, "superseded", "It was superseded."},
       {Status::cancelled, entry_because(Action::cancelled, "wrong customer"), "cancelled",
