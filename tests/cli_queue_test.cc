@@ -100,6 +100,19 @@ TEST_F(CliQueueTest, SettingOneSettingPinsNoOther) {
   EXPECT_THAT(claimed->body, HasSubstr(R"("id":101,)"));
 }
 
+TEST_F(CliQueueTest, DeletesAnEmptyQueueAndACheckpoint) {
+  EXPECT_EQ(eventq({"queue", "set", "mail", "maxRetries=5"}).exit_code, 0);
+  const Finished checkpoint = eventq({"queue", "checkpoint", "mail", "-o", "id"});
+  const std::string id = checkpoint.out.substr(0, checkpoint.out.size() - 1);
+  EXPECT_EQ(eventq({"queue", "checkpoints", "mail", "-o", "id"}).out, checkpoint.out);
+  EXPECT_EQ(eventq({"queue", "checkpoint", "mail", "--delete", id}).exit_code, 0);
+  EXPECT_EQ(eventq({"queue", "checkpoints", "mail", "-o", "id"}).out, "");
+
+  EXPECT_EQ(eventq({"queue", "rm", "mail"}).exit_code, 0);
+  EXPECT_EQ(eventq({"queue", "rm", "mail"}).exit_code, 1);
+  EXPECT_THAT(eventq({"queue", "rm", "main"}).err, HasSubstr("cannot be deleted"));
+}
+
 TEST_F(CliQueueTest, AnErrorNamesTheInvalidSetting) {
   EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize"}).exit_code, 2);
   EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize=1", "batchSize=2"}).exit_code, 2);

@@ -119,6 +119,45 @@ TEST_F(QueuesApiTest, APatchWhoseResultIsInvalidChangesNothing) {
   EXPECT_EQ(at(get("/queues/mail"), "config.leaseMs"), "60000");
 }
 
+TEST_F(QueuesApiTest, AnEmptyQueueIsDeletedAndMadeAgainByAnEvent) {
+  put("/queues/mail", R"({"maxQueueDepth":50})");
+
+  const HttpResponse deleted = request("DELETE", "/queues/mail");
+
+  EXPECT_EQ(deleted.status, 200);
+  EXPECT_EQ(deleted.body, R"({"id":"mail","deleted":true})");
+  EXPECT_EQ(get("/queues/mail").status, 404);
+  EXPECT_EQ(request("DELETE", "/queues/mail").status, 404);
+  publish("mail");
+  expect_members(R"({"depth":1,"config":{"maxQueueDepth":10000}})", get("/queues/mail"));
+}
+
+TEST_F(QueuesApiTest, AQueueWithEventsAndMainAreNotDeleted) {
+  publish("mail");
+  const HttpResponse full = request("DELETE", "/queues/mail");
+  EXPECT_EQ(full.status, 409);
+  EXPECT_THAT(full.body, HasSubstr("holds 1 live and 0 ended events"));
+  complete(claim("mail"));
+  EXPECT_THAT(request("DELETE", "/queues/mail").body, HasSubstr("holds 0 live and 1 ended events"));
+  EXPECT_EQ(request("DELETE", "/queues/main").status, 409);
+}
+
+TEST_F(QueuesApiTest, ACheckpointThatWasAskedForStaysUntilItIsDeleted) {
+  publish("mail");
+  const HttpResponse made = post("/queues/mail/checkpoint");
+  EXPECT_EQ(at(made, "requested"), "true");
+  const std::string id = at(made, "id").substr(1, 36);
+  complete(claim("mail"));
+
+  EXPECT_EQ(at(post("/queues/mail/replay", R"({"checkpoint":")" + id + R"(","dry_run":true})"), "matched"),
+            "1");
+  const HttpResponse deleted = request("DELETE", "/queues/mail/checkpoints/" + id);
+  EXPECT_EQ(deleted.status, 200);
+  EXPECT_EQ(at(deleted, "id"), "\"" + id + "\"");
+  EXPECT_EQ(request("DELETE", "/queues/mail/checkpoints/" + id).status, 404);
+  EXPECT_EQ(get("/queues/mail/checkpoints").body, R"({"checkpoints":[]})");
+}
+
 TEST_F(QueuesApiTest, SettingsSurviveARestart) {
   put("/queues/mail", R"({"maxQueueDepth":50})");
 

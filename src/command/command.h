@@ -81,7 +81,9 @@ struct QueueChange {
   struct SetStatus {
     QueueStatus status{};
   };
-  struct MakeCheckpoint {};
+  struct MakeCheckpoint {
+    std::string id = {};  // empty: the Core makes one; the router sets it, as log_id
+  };
   struct DeleteCheckpoint {
     std::string id;
   };
@@ -228,7 +230,7 @@ struct Explanation {
 struct QueueChanged {
   QueueRow row;
   bool created = false;
-  std::optional<Checkpoint> checkpoint;  // the new one, of MakeCheckpoint
+  std::optional<Checkpoint> checkpoint;  // the new one of MakeCheckpoint, or the old one of DeleteCheckpoint
   std::vector<EventId> superseded;
   std::int64_t depth = 0;  // live events
 };

@@ -1,6 +1,7 @@
 // admin.cc: the Core's parts of a command that run last: probes, explanations, admin requests, waits for an
 // end.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -17,6 +18,13 @@ Error no_queue(const std::string& queue) {
           "There is no queue \"" + queue +
               "\". Publish an event to it, or create it with `eventq queue set` or PUT /queues/{name}.",
           "queue"};
+}
+
+Error no_checkpoint(const std::string& queue, const std::string& id) {
+  return {ErrorCode::not_found,
+          "Queue \"" + queue + "\" has no checkpoint " + id +
+              ". The list of its checkpoints has those that are kept.",
+          "checkpoint"};
 }
 
 // The copy of an ended event that a replay publishes. Without the supersede_key, because the copy of an old
@@ -89,31 +97,106 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   const std::optional<QueueRow> before = creates ? std::nullopt : std::optional(state->row);
   QueueChanged changed{.row = before.value_or(QueueRow{.id = change.queue, .created_at = batch.now()}),
                        .created = creates};
-  Result<void> done;
-  if (configures) {
-    auto config = new_settings(change, changed.row);
-    if (!config) {
-      answer.admin = Result<QueueChanged>(config.error());
-      return {};
-    }
-    changed.row.config = *config;
-    changed.row.updated_at = batch.now();
-    done = configure(batch, changed.row);
-    if (done) done = release_lines(batch, change.queue);
-  } else if (std::holds_alternative<QueueChange::SetStatus>(change.what)) {
-    done = set_status(batch, change, changed);
-  } else if (std::holds_alternative<QueueChange::MakeCheckpoint>(change.what)) {
-    auto checkpoint = make_checkpoint(batch, *state);
-    if (!checkpoint) return checkpoint.error();
-    changed.checkpoint = std::move(*checkpoint);
-  } else {
-    done = supersede_key(batch, change, changed);
+  const auto refused = apply_change(batch, change, changed);
+  if (!refused) return refused.error();
+  if (*refused) {
+    answer.admin = Result<QueueChanged>(**refused);
+    return {};
   }
-  if (done) done = log_change(batch, change, before, changed);
-  if (!done) return done;
+  if (auto done = log_change(batch, change, before, changed); !done) return done;
   changed.depth = depth_of(batch, change.queue);
   answer.admin = Result<QueueChanged>(std::move(changed));
   return {};
+}
+
+// REQUIRES: the queue exists, or the change creates it.
+Result<Core::Refusal> Core::apply_change(Batch& batch, const QueueChange& change, QueueChanged& changed) {
+  const auto unless_failed = [](const Result<void>& done) -> Result<Refusal> {
+    if (!done) return done.error();
+    return Refusal();
+  };
+  const auto configures = [&](const auto&) { return set_config(batch, change, changed); };
+  return std::visit(
+      Overloaded{
+          [&](const QueueChange::Configure& it) { return configures(it); },
+          [&](const QueueChange::Patch& it) { return configures(it); },
+          [&](const QueueChange::SetStatus&) { return unless_failed(set_status(batch, change, changed)); },
+          [&](const QueueChange::MakeCheckpoint& it) { return request_checkpoint(batch, it, changed); },
+          [&](const QueueChange::DeleteCheckpoint& it) { return delete_checkpoint(batch, it.id, changed); },
+          [&](const QueueChange::SupersedeKey&) {
+            return unless_failed(supersede_key(batch, change, changed));
+          },
+          [&](const QueueChange::Remove& it) { return remove_queue(batch, change.queue, it.only_check); },
+      },
+      change.what);
+}
+
+Result<Core::Refusal> Core::set_config(Batch& batch, const QueueChange& change, QueueChanged& changed) {
+  auto config = new_settings(change, changed.row);
+  if (!config) return Refusal(config.error());
+  changed.row.config = *config;
+  changed.row.updated_at = batch.now();
+  if (auto done = configure(batch, changed.row); !done) return done.error();
+  if (auto done = release_lines(batch, change.queue); !done) return done.error();
+  return Refusal();
+}
+
+Result<Core::Refusal> Core::request_checkpoint(Batch& batch, const QueueChange::MakeCheckpoint& wanted,
+                                               QueueChanged& changed) {
+  const std::string& queue = changed.row.id;
+  const auto kept = batch.transaction->count_requested(queue);
+  if (!kept) return kept.error();
+  if (*kept >= static_cast<std::int64_t>(limits::kCheckpoints)) {
+    return Refusal(Error{ErrorCode::conflict,
+                         "Queue \"" + queue + "\" has " + std::to_string(*kept) +
+                             " checkpoints that were asked for, which is the most. Delete one of them first.",
+                         "queue"});
+  }
+  auto made = make_checkpoint(batch, *find_state(batch, queue), &wanted);
+  if (!made) return made.error();
+  changed.checkpoint = std::move(*made);
+  return Refusal();
+}
+
+Result<Core::Refusal> Core::delete_checkpoint(Batch& batch, const std::string& id, QueueChanged& changed) {
+  auto checkpoint = batch.transaction->find_checkpoint(id);
+  if (!checkpoint) return checkpoint.error();
+  if (!*checkpoint || (*checkpoint)->queue != changed.row.id) {
+    return Refusal(no_checkpoint(changed.row.id, id));
+  }
+  if (auto done = batch.transaction->delete_checkpoint(id); !done) return done.error();
+  changed.checkpoint = std::move(**checkpoint);
+  return Refusal();
+}
+
+// An ended event needs its queue: a reset, the retention and an audit read its settings. So a queue with
+// ended events is not removed either.
+Result<Core::Refusal> Core::remove_queue(Batch& batch, const std::string& queue, bool only_check) {
+  if (queue == "main") {
+    return Refusal(
+        Error{ErrorCode::conflict, "The queue \"main\" always exists; it cannot be deleted.", "queue"});
+  }
+  Counts counts = find_state(batch, queue)->counts;
+  if (const auto delta = batch.queues.find(queue); delta != batch.queues.end()) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts.at(i) += delta->second.counts.at(i);
+  }
+  const std::int64_t events = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const std::int64_t live = depth_of(batch, queue);
+  if (events > 0) {
+    return Refusal(Error{ErrorCode::conflict,
+                         "Queue \"" + queue + "\" holds " + std::to_string(live) + " live and " +
+                             std::to_string(events - live) +
+                             " ended events. Drain it, set retention.completedSeconds and "
+                             "retention.failedSeconds to 0, and delete it when its events are gone.",
+                         "queue"});
+  }
+  if (only_check) return Refusal();
+  if (auto done = batch.transaction->remove_queue(queue); !done) return done.error();
+  batch.changed_queues.erase(queue);
+  batch.queues.erase(queue);  // the store must not add totals to a queue without a row
+  batch.checkpointed.erase(queue);
+  batch.removed_queues.insert(queue);
+  return Refusal();
 }
 
 // The settings to store for a queue. Only a patch can be refused here: a Configure was validated before, and
@@ -176,11 +259,7 @@ Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) 
     auto checkpoint = batch.transaction->find_checkpoint(*revival.checkpoint);
     if (!checkpoint) return checkpoint.error();
     if (!*checkpoint || (*checkpoint)->queue != filter.queue) {
-      answer.admin =
-          Result<Revived>(Error{ErrorCode::not_found,
-                                "Queue \"" + filter.queue + "\" has no checkpoint " + *revival.checkpoint +
-                                    ". The list of its checkpoints has those that are kept.",
-                                "checkpoint"});
+      answer.admin = Result<Revived>(no_checkpoint(filter.queue, *revival.checkpoint));
       return {};
     }
     filter.from = (*checkpoint)->created_at;

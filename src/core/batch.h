@@ -67,6 +67,7 @@ struct Core::Batch {
 
   std::map<std::string, QueueDelta> queues;
   std::map<std::string, QueueState> changed_queues;  // created or configured
+  std::set<std::string> removed_queues;              // may be created again in the same batch
   std::map<std::string, CorrelationDelta> correlations;
   std::set<std::pair<std::string, std::string>> lines;  // queue and key of lines whose head may have changed
   std::vector<EventId> ended;

@@ -224,6 +224,7 @@ void Core::settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers) {
 // Updates the queue states to what was committed.
 void Core::settle_queues(Batch& batch) {
   const TimePoint now = batch.now();
+  for (const std::string& name : batch.removed_queues) queue_states_.erase(name);
   for (auto& [name, state] : batch.changed_queues) queue_states_.put(std::move(state));
   // Before the counters, because this batch completed its events after it made the checkpoint.
   if (batch.next_checkpoint) {

@@ -229,7 +229,15 @@ class Core {
   [[nodiscard]] std::int64_t depth_of(Batch& batch, const std::string& queue);
   Result<Refusal> refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth);
   Result<void> create_queue(Batch& batch, const std::string& queue);
-  Result<Checkpoint> make_checkpoint(Batch& batch, const QueueState& state);
+  void set_row(Batch& batch, QueueRow row);
+  Result<Checkpoint> make_checkpoint(Batch& batch, const QueueState& state,
+                                     const QueueChange::MakeCheckpoint* requested = nullptr);
+  Result<Refusal> request_checkpoint(Batch& batch, const QueueChange::MakeCheckpoint& wanted,
+                                     QueueChanged& changed);
+  Result<Refusal> delete_checkpoint(Batch& batch, const std::string& id, QueueChanged& changed);
+  Result<Refusal> remove_queue(Batch& batch, const std::string& queue, bool only_check);
+  Result<Refusal> apply_change(Batch& batch, const QueueChange& change, QueueChanged& changed);
+  Result<Refusal> set_config(Batch& batch, const QueueChange& change, QueueChanged& changed);
   // For queues with newly completed events whose last checkpoint is not newer than `made_by`.
   Result<void> checkpoint_all(Batch& batch, TimePoint made_by = TimePoint::max());
   Result<void> write_queue_states(Batch& batch);

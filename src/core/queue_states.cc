@@ -63,10 +63,11 @@ QueueState* QueueStates::find(const std::string& queue) {
   return found == queues_.end() ? nullptr : &found->second;
 }
 
-QueueState QueueStates::make(QueueRow row) const {
+QueueState QueueStates::make(QueueRow row, Counters counters) const {
   QueueState state;
-  if (const QueueState* present = find(row.id)) {
-    state = *present;
+  const QueueState* known = find(row.id);
+  if (known != nullptr && counters == Counters::present) {
+    state = *known;
   } else {
     state.wait = Histogram(kSeconds);
     state.run = Histogram(kSeconds);

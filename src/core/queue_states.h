@@ -83,8 +83,10 @@ class QueueStates {
   QueueState* find(const std::string& queue);
   [[nodiscard]] const std::map<std::string, QueueState>& queues() const { return queues_; }
 
-  // A state for the row with its new settings; keeps the counters if the queue is known. Stores nothing.
-  QueueState make(QueueRow row) const;
+  // A state for the row with its new settings, and with the counters of a known queue or without any. Stores
+  // nothing.
+  enum class Counters : std::uint8_t { present, empty };
+  QueueState make(QueueRow row, Counters counters = Counters::present) const;
   void put(QueueState state);
   void erase(const std::string& queue);  // no effect if the queue is unknown
 

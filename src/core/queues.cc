@@ -23,7 +23,8 @@ Error draining_error(const std::string& queue) {
 
 const QueueState* Core::find_state(Batch& batch, const std::string& queue) {
   const auto changed = batch.changed_queues.find(queue);
-  return changed != batch.changed_queues.end() ? &changed->second : std::as_const(queue_states_).find(queue);
+  if (changed != batch.changed_queues.end()) return &changed->second;
+  return batch.removed_queues.contains(queue) ? nullptr : std::as_const(queue_states_).find(queue);
 }
 
 const QueueState& Core::state_of(Batch& batch, const std::string& queue) {
@@ -79,25 +80,35 @@ Result<Core::Refusal> Core::refuse_growth(Batch& batch, const std::string& queue
 Result<void> Core::create_queue(Batch& batch, const std::string& queue) {
   QueueRow row = new_queue(queue, batch.now());
   if (auto done = batch.transaction->add_queue(row); !done) return done;
-  batch.changed_queues.insert_or_assign(queue, queue_states_.make(std::move(row)));
+  set_row(batch, std::move(row));
   return {};
+}
+
+// Sets the queue's row for the rest of the batch. A queue that this batch removed has no counters any more.
+void Core::set_row(Batch& batch, QueueRow row) {
+  const std::string name = row.id;
+  using enum QueueStates::Counters;
+  const auto counters = batch.removed_queues.contains(name) ? empty : present;
+  batch.changed_queues.insert_or_assign(name, queue_states_.make(std::move(row), counters));
 }
 
 Result<void> Core::configure(Batch& batch, QueueRow row) {
   if (auto done = batch.transaction->put_queue(row); !done) return done;
-  const std::string name = row.id;
-  batch.changed_queues.insert_or_assign(name, queue_states_.make(std::move(row)));
+  set_row(batch, std::move(row));
   return {};
 }
 
 // Makes a checkpoint that includes the events that this batch completed so far.
-Result<Checkpoint> Core::make_checkpoint(Batch& batch, const QueueState& state) {
+Result<Checkpoint> Core::make_checkpoint(Batch& batch, const QueueState& state,
+                                         const QueueChange::MakeCheckpoint* requested) {
   const auto delta = batch.queues.find(state.row.id);
-  Checkpoint checkpoint{.id = ids_.next(batch.now()),
+  const bool has_id = requested != nullptr && !requested->id.empty();
+  Checkpoint checkpoint{.id = has_id ? requested->id : ids_.next(batch.now()),
                         .queue = state.row.id,
                         .checkpoint_id = state.checkpoint_id,
                         .event_count = state.totals.completed,
-                        .created_at = batch.now()};
+                        .created_at = batch.now(),
+                        .requested = requested != nullptr};
   if (delta != batch.queues.end()) {
     checkpoint.event_count += delta->second.totals.completed;
     if (delta->second.last_completed) checkpoint.checkpoint_id = delta->second.checkpoint_id;
@@ -111,6 +122,7 @@ Result<Checkpoint> Core::make_checkpoint(Batch& batch, const QueueState& state) 
 Result<void> Core::checkpoint_all(Batch& batch, TimePoint made_by) {
   for (const auto& [name, state] : queue_states_.queues()) {
     if (state.totals.completed == state.at_checkpoint || state.checkpoint_at > made_by) continue;
+    if (batch.removed_queues.contains(name)) continue;
     auto made = make_checkpoint(batch, state);
     if (!made) return made.error();
   }

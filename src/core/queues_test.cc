@@ -134,6 +134,100 @@ TEST_P(CoreQueues, APatchWhoseResultIsInvalidChangesNothing) {
   EXPECT_EQ(document("orders")->row.config, QueueConfig{.max_queue_depth = 50});
 }
 
+TEST_P(CoreQueues, AnEmptyQueueIsRemovedAndMadeAgainByAnEventWithoutItsSettings) {
+  driver.run(configure("orders", {.max_retries = 7}));
+  driver.run(pause("orders"));
+  change_queue(remove_queue("orders"));
+
+  EXPECT_FALSE(document("orders"));
+  EXPECT_EQ(driver.event(driver.publish(event("one"))).max_retries, 3);
+  EXPECT_EQ(document("orders")->row.status, QueueStatus::active);
+  EXPECT_EQ(document("orders")->totals.published, 1);
+}
+
+TEST_P(CoreQueues, AQueueWithALiveOrEndedEventIsNotRemoved) {
+  const auto refusal_of_removal = [&] {
+    return admin_answer<QueueChanged>(driver.answer(driver.run(remove_queue("orders")))).error();
+  };
+  driver.publish(event("one"));
+  EXPECT_EQ(refusal_of_removal().code, ErrorCode::conflict);
+  EXPECT_THAT(refusal_of_removal().message, HasSubstr("holds 1 live and 0 ended events"));
+
+  driver.run(complete(take()));
+  EXPECT_THAT(refusal_of_removal().message, HasSubstr("holds 0 live and 1 ended events"));
+  EXPECT_TRUE(document("orders"));
+}
+
+TEST_P(CoreQueues, AQueueIsRemovedInTheBatchThatRemovesItsLastEventAndLeavesNoCounter) {
+  const EventId id = driver.publish(event("one"));
+  driver.run(complete(take()));
+  driver.run_together(ask(Removal{{id}, std::nullopt}), remove_queue("orders"));
+  EXPECT_FALSE(document("orders"));
+
+  driver.publish(event("two"));
+
+  EXPECT_EQ(document("orders")->totals.published, 1);
+  EXPECT_EQ(document("orders")->totals.completed, 0);
+  driver.restart(kPolicy);
+  EXPECT_EQ(document("orders")->totals.published, 1);
+}
+
+TEST_P(CoreQueues, AQueueRemovedAndConfiguredInOneBatchStartsAnew) {
+  const EventId id = driver.publish(event("one"));
+  driver.run(complete(take()));
+  driver.run(ask(Removal{{id}, std::nullopt}));
+  driver.run_together(remove_queue("orders"), configure("orders", {.max_retries = 5}));
+
+  EXPECT_EQ(document("orders")->row.config, QueueConfig{.max_retries = 5});
+  driver.publish(event("two"));
+  EXPECT_EQ(document("orders")->totals.published, 1);
+}
+
+TEST_P(CoreQueues, TheQueueMainAndAnUnknownQueueAreNotRemoved) {
+  const auto code = [&](const std::string& queue) {
+    return admin_answer<QueueChanged>(driver.answer(driver.run(remove_queue(queue)))).error().code;
+  };
+  EXPECT_EQ(code("main"), ErrorCode::conflict);
+  EXPECT_EQ(code("nowhere"), ErrorCode::not_found);
+}
+
+TEST_P(CoreQueues, ARequestedCheckpointStaysUntilItIsDeleted) {
+  driver.publish(event("one"));
+  const Checkpoint made = *change_queue(make_checkpoint("orders")).checkpoint;
+  EXPECT_TRUE(made.requested);
+
+  EXPECT_EQ(change_queue(delete_checkpoint("orders", made.id)).checkpoint->id, made.id);
+
+  EXPECT_THAT(driver.store().reader().value()->checkpoints("orders", 10).value(), IsEmpty());
+  const auto again =
+      admin_answer<QueueChanged>(driver.answer(driver.run(delete_checkpoint("orders", made.id))));
+  EXPECT_EQ(again.error().code, ErrorCode::not_found);
+}
+
+TEST_P(CoreQueues, ACheckpointOfAnotherQueueIsNotDeleted) {
+  driver.publish(event("one"));
+  const Checkpoint made = *change_queue(make_checkpoint("orders")).checkpoint;
+
+  const auto answer =
+      admin_answer<QueueChanged>(driver.answer(driver.run(delete_checkpoint("main", made.id))));
+
+  EXPECT_EQ(answer.error().code, ErrorCode::not_found);
+  EXPECT_THAT(driver.store().reader().value()->checkpoints("orders", 10).value(), SizeIs(1));
+}
+
+TEST_P(CoreQueues, TheCheckpointBeyondTheLimitIsRefused) {
+  driver.publish(event("one"));
+  for (std::size_t i = 1; i < limits::kCheckpoints; ++i) change_queue(make_checkpoint("orders"));
+  const Checkpoint last = *change_queue(make_checkpoint("orders")).checkpoint;
+
+  const auto refused = admin_answer<QueueChanged>(driver.answer(driver.run(make_checkpoint("orders"))));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  change_queue(delete_checkpoint("orders", last.id));
+  EXPECT_TRUE(change_queue(make_checkpoint("orders")).checkpoint);
+}
+
 TEST_P(CoreQueues, SettingsOutliveARestart) {
   driver.run(configure("orders", {.lease = 5s, .max_retries = 7}));
   driver.restart(kPolicy);

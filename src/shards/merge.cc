@@ -90,10 +90,27 @@ std::vector<QueueDocument> merged(const QueuesQuery&, std::vector<std::vector<Qu
   return values_of(std::move(by_name));
 }
 
-// Each shard makes checkpoints of its own, so the lists are only sorted together.
+// The checkpoint begins with the shard that made it first, so that a replay from it misses no event.
+void add(Checkpoint& ours, const Checkpoint& theirs) {
+  ours.event_count += theirs.event_count;
+  if (ours.checkpoint_id.empty()) ours.checkpoint_id = theirs.checkpoint_id;
+  ours.created_at = std::min(ours.created_at, theirs.created_at);
+}
+
+// Each shard makes checkpoints of its own by time. One that a caller made has the same id on all shards.
 std::vector<Checkpoint> merged(const CheckpointsQuery& ask, std::vector<std::vector<Checkpoint>> lists) {
   std::vector<Checkpoint> all;
-  for (std::vector<Checkpoint>& list : lists) append_all(all, std::move(list));
+  std::map<std::string, std::size_t> positions;  // in `all`, by id
+  for (std::vector<Checkpoint>& list : lists) {
+    for (Checkpoint& checkpoint : list) {
+      const auto [known, is_new] = positions.try_emplace(checkpoint.id, all.size());
+      if (is_new) {
+        all.push_back(std::move(checkpoint));
+      } else {
+        add(all[known->second], checkpoint);
+      }
+    }
+  }
   std::stable_sort(all.begin(), all.end(),
                    [](const Checkpoint& a, const Checkpoint& b) { return a.created_at > b.created_at; });
   cut(all, ask.limit);
@@ -453,12 +470,7 @@ QueueChanged merge(std::vector<QueueChanged> changes) {
     QueueChanged& change = changes[i];
     all.depth += change.depth;
     append_all(all.superseded, std::move(change.superseded));
-    if (all.checkpoint && change.checkpoint) {
-      all.checkpoint->event_count += change.checkpoint->event_count;
-      if (all.checkpoint->checkpoint_id.empty()) {
-        all.checkpoint->checkpoint_id = change.checkpoint->checkpoint_id;
-      }
-    }
+    if (all.checkpoint && change.checkpoint) add(*all.checkpoint, *change.checkpoint);
   }
   std::sort(all.superseded.begin(), all.superseded.end());
   return all;

@@ -625,6 +625,41 @@ TEST_F(RouterTest, AReplaySinceACheckpointOfOneShardCoversAllShards) {
   EXPECT_THAT(std::get<Result<Revived>>(answer.admin)->matched, SizeIs(2));
 }
 
+TEST_F(RouterTest, ACheckpointHasOneIdOnAllShardsAndIsDeletedOnAll) {
+  for (int i = 0; i < 2; ++i) published(placed(i));
+  const Answer made = router->call(make_checkpoint("main"));
+  const std::string id = std::get<Result<QueueChanged>>(made.admin)->checkpoint->id;
+  const auto list = [&] {
+    return *std::get<Result<std::vector<Checkpoint>>>(router->call(ask(CheckpointsQuery{"main"})).admin);
+  };
+  EXPECT_THAT(list(), SizeIs(1));
+
+  ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(delete_checkpoint("main", id)).admin));
+
+  EXPECT_THAT(list(), IsEmpty());
+}
+
+TEST_F(RouterTest, AQueueIsRemovedFromAllShardsOrFromNone) {
+  ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(configure("q", {.max_retries = 7})).admin));
+  NewEvent event = placed(1);
+  event.queue = "q";
+  const EventId id = published(event);
+
+  const Answer refused = router->call(remove_queue("q"));
+
+  EXPECT_EQ(std::get<Result<QueueChanged>>(refused.admin).error().code, ErrorCode::conflict);
+  const auto config = [&] {
+    const Answer answer = router->call(ask(QueueQuery{"q", 0}));
+    const auto& queue = std::get<Result<QueueDocument>>(answer.admin);
+    return queue ? std::optional(queue->row.config) : std::nullopt;
+  };
+  EXPECT_EQ(config(), QueueConfig{.max_retries = 7});
+  router->call(cancel(id));
+  router->call(ask(Removal{{id}, std::nullopt}));
+  ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(remove_queue("q")).admin));
+  EXPECT_EQ(config(), std::nullopt);
+}
+
 TEST_F(RouterTest, EndingAllWaitsAnswersWaitingClaimsAndLaterOnesDoNotWait) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);

@@ -38,6 +38,7 @@ class AdminScatter final : public Scatter {
   void start(Dispatch& dispatch) override {
     if (auto error = any_unavailable(dispatch)) return dispatch.finish({.error = std::move(error)});
     change_.log_id = dispatch.next_id();
+    if (auto* made = std::get_if<QueueChange::MakeCheckpoint>(&change_.what)) made->id = dispatch.next_id();
     for (int shard = 0; shard < dispatch.shards(); ++shard) steps_.push_back({shard, change_});
     send_next(dispatch);
   }
@@ -102,6 +103,71 @@ class AdminScatter final : public Scatter {
   std::unique_ptr<Scatter> waiting_;  // the wait, once it has started
 };
 
+// Removes a queue that holds no event on any shard. All shards are asked first. An event may arrive at a
+// shard between its answer and its turn: that shard refuses, and the queue is made again where it was
+// removed, so that it keeps its settings and status.
+class RemoveScatter final : public Scatter {
+ public:
+  explicit RemoveScatter(QueueChange change) : change_(std::move(change)) {}
+
+  void start(Dispatch& dispatch) override {
+    if (auto error = any_unavailable(dispatch)) return dispatch.finish({.error = std::move(error)});
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      steps_.push_back({shard, {change_.queue, QueueChange::Remove{.only_check = true}}});
+    }
+    checking_ = dispatch.shards();
+    change_.log_id = dispatch.next_id();
+    send_next(dispatch);
+  }
+
+  void take_answer(Dispatch& dispatch, int shard, Answer answer) override {
+    if (answer.error)
+      return dispatch.finish(Answer{.error = half_done(*answer.error, removed_.empty() ? 0 : 1)});
+    auto& changed = std::get<Result<QueueChanged>>(answer.admin);
+    const bool absent = !changed && changed.error().code == ErrorCode::not_found;
+    if (!changed && !absent) {
+      refusal_ = std::move(answer);
+      steps_.clear();
+      make_again();
+    } else if (checking_ > 0) {
+      if (changed) steps_.push_back({shard, change_});
+    } else if (changed && !refusal_) {
+      removed_.insert_or_assign(shard, *changed);
+    }
+    if (checking_ > 0) checking_ -= 1;
+    if (!steps_.empty()) return send_next(dispatch);
+    dispatch.finish(refusal_ ? std::move(*refusal_) : std::move(answer));
+  }
+
+ private:
+  struct RemoveStep {
+    int shard = 0;
+    QueueChange change;
+  };
+
+  void send_next(Dispatch& dispatch) {
+    RemoveStep step = std::move(steps_.front());
+    steps_.pop_front();
+    dispatch.send(step.shard, {.admin = std::move(step.change)});
+  }
+
+  // The queue's log has no entry for it, because no caller asked for it.
+  void make_again() {
+    for (const auto& [shard, it] : removed_) {
+      steps_.push_back({shard, {change_.queue, QueueChange::Configure{it.row.config}, {}, {}, false}});
+      if (it.row.status == QueueStatus::active) continue;
+      const Actor actor{it.row.status_by, it.row.status_reason};
+      steps_.push_back({shard, {change_.queue, QueueChange::SetStatus{it.row.status}, actor, {}, false}});
+    }
+  }
+
+  QueueChange change_;
+  std::deque<RemoveStep> steps_;         // not sent yet
+  int checking_ = 0;                     // shards that have not said whether the queue can be removed
+  std::map<int, QueueChanged> removed_;  // by shard
+  std::optional<Answer> refusal_;        // the final answer, after the queue was made again
+};
+
 // Revives on one shard after the other until the limit is reached. The cursor to go on with names the shard
 // by its event id.
 class ReviveScatter final : public Scatter {
@@ -112,7 +178,7 @@ class ReviveScatter final : public Scatter {
     if (auto error = any_unavailable(dispatch)) return dispatch.finish({.error = std::move(error)});
     revival_.log_id = dispatch.next_id();
     if (dispatch.shards() == 1 || !revival_.checkpoint) return begin(dispatch);
-    // A checkpoint is stored on one shard. The other shards revive by its time.
+    // A checkpoint that was made by time is stored on one shard. The other shards revive by its time.
     finding_ = dispatch.shards();
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
       dispatch.send(shard, {.admin = CheckpointsQuery{revival_.filter.queue, limits::kPage}});
@@ -185,11 +251,14 @@ class ReviveScatter final : public Scatter {
     if (list != nullptr && *list) {
       const auto is_it = [&](const Checkpoint& it) { return it.id == *revival_.checkpoint; };
       const auto found = std::find_if((*list)->begin(), (*list)->end(), is_it);
-      if (found != (*list)->end()) revival_.filter.from = from_ = found->created_at;
+      if (found != (*list)->end()) from_ = std::min(from_.value_or(found->created_at), found->created_at);
     }
     if (finding_ > 0) return;
     if (error_ && !from_) return dispatch.finish(Answer{.error = std::move(error_)});
-    if (from_) revival_.checkpoint.reset();  // otherwise the shards answer that there is none
+    if (from_) {
+      revival_.filter.from = from_;
+      revival_.checkpoint.reset();  // otherwise a shard answers that it has none
+    }
     begin(dispatch);
   }
 
@@ -206,6 +275,9 @@ class ReviveScatter final : public Scatter {
 }  // namespace
 
 std::unique_ptr<Scatter> make_queue_change(QueueChange change, std::optional<WaitRequest> wait) {
+  if (std::holds_alternative<QueueChange::Remove>(change.what)) {
+    return std::make_unique<RemoveScatter>(std::move(change));
+  }
   return std::make_unique<AdminScatter>(std::move(change), std::move(wait));
 }
 std::unique_ptr<Scatter> make_revival(Revival revival) {

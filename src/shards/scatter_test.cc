@@ -478,6 +478,57 @@ TEST_F(ScatterAdmin, AQueueThatIsOnNoShardIsNotFound) {
   EXPECT_EQ(admin_answer<QueueChanged>(whole).error().code, ErrorCode::not_found);
 }
 
+QueueChange change_in(const Command& command) { return std::get<QueueChange>(command.admin); }
+bool only_checks(const Command& command) {
+  return std::get<QueueChange::Remove>(change_in(command).what).only_check;
+}
+
+TEST_F(ScatterAdmin, AQueueIsRemovedAfterAllShardsWereAsked) {
+  start(remove_queue("q"));
+
+  EXPECT_TRUE(only_checks(exchange(0, queue_changed(0))));
+  EXPECT_TRUE(only_checks(exchange(1, no_queue())));
+  EXPECT_FALSE(only_checks(exchange(0, queue_changed(0))));
+
+  EXPECT_TRUE(admin_answer<QueueChanged>(whole));
+}
+
+TEST_F(ScatterAdmin, AQueueThatOneShardNeedsIsRemovedFromNone) {
+  start(remove_queue("q"));
+
+  exchange(0, queue_changed(0));
+  exchange(1, Answer{.admin = Result<QueueChanged>(Error{ErrorCode::conflict, "full", "queue"})});
+
+  EXPECT_EQ(admin_answer<QueueChanged>(whole).error().message, "full");
+}
+
+TEST_F(ScatterAdmin, AQueueThatGetsAnEventDuringItsRemovalIsMadeAgainWithItsSettingsAndStatus) {
+  QueueChanged changed;
+  changed.row.config.max_retries = 7;
+  changed.row.status = QueueStatus::draining;
+  start(remove_queue("q"));
+  exchange(0, queue_changed(0));
+  exchange(1, queue_changed(0));
+  exchange(0, Answer{.admin = Result<QueueChanged>(changed)});
+  exchange(1, Answer{.admin = Result<QueueChanged>(Error{ErrorCode::conflict, "full", "queue"})});
+
+  const Command made = exchange(0, queue_changed(0));
+  const Command drained = exchange(0, queue_changed(0));
+
+  EXPECT_EQ(std::get<QueueChange::Configure>(change_in(made).what).config.max_retries, 7);
+  EXPECT_EQ(std::get<QueueChange::SetStatus>(change_in(drained).what).status, QueueStatus::draining);
+  EXPECT_EQ(admin_answer<QueueChanged>(whole).error().message, "full");
+}
+
+TEST_F(ScatterAdmin, AQueueThatIsOnNoShardCannotBeRemoved) {
+  start(remove_queue("q"));
+
+  exchange(0, no_queue());
+  exchange(1, no_queue());
+
+  EXPECT_EQ(admin_answer<QueueChanged>(whole).error().code, ErrorCode::not_found);
+}
+
 TEST_F(ScatterAdmin, ARevivalGoesOnToTheNextShardWithTheRestOfItsLimit) {
   start(replay({.queue = "main", .limit = 5}));
 

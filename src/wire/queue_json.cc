@@ -118,7 +118,8 @@ void write_checkpoint(JsonWriter& json, const Checkpoint& checkpoint) {
   json.begin_object().key("id").string(checkpoint.id).key("queueId").string(checkpoint.queue);
   json.key("checkpointId").string_or_null(checkpoint.checkpoint_id);
   json.key("eventCount").integer(checkpoint.event_count);
-  json.key("created_at").time(checkpoint.created_at).end_object();
+  json.key("created_at").time(checkpoint.created_at);
+  json.key("requested").boolean(checkpoint.requested).end_object();
 }
 
 void write_checkpoints(JsonWriter& json, const std::vector<Checkpoint>& checkpoints) {

@@ -34,6 +34,14 @@ inline Command make_checkpoint(std::string queue) {
   return ask(QueueChange{std::move(queue), QueueChange::MakeCheckpoint{}});
 }
 
+inline Command delete_checkpoint(std::string queue, std::string id) {
+  return ask(QueueChange{std::move(queue), QueueChange::DeleteCheckpoint{std::move(id)}});
+}
+
+inline Command remove_queue(std::string queue) {
+  return ask(QueueChange{std::move(queue), QueueChange::Remove{}});
+}
+
 inline Command supersede_key(std::string queue, std::string key, std::string reason = "") {
   return ask(
       QueueChange{std::move(queue), QueueChange::SupersedeKey{std::move(key)}, {"", std::move(reason)}});

@@ -1,4 +1,5 @@
-// queue_commands.cc: `eventq queue ls`, `show`, `pause`, `resume`, `drain`, `checkpoint` and `log`.
+// queue_commands.cc: `eventq queue ls`, `show`, `pause`, `resume`, `drain`, `checkpoint`, `checkpoints`, `rm`
+// and `log`.
 #include "cli/commands/queue_command.h"
 
 #include <chrono>
@@ -68,7 +69,12 @@ ExitCode drain_queue(Invocation& run) {
 }
 
 ExitCode make_checkpoint(Invocation& run) {
-  return print_answer(run, call(run, "POST", with_author(run, queue_path(run) + "/checkpoint")));
+  const auto deleted = run.arguments.text("--delete");
+  if (!deleted) {
+    return print_answer(run, call(run, "POST", with_author(run, queue_path(run) + "/checkpoint")));
+  }
+  const std::string checkpoint = queue_path(run) + "/checkpoints/" + percent_encode(*deleted);
+  return print_answer(run, call(run, "DELETE", with_author(run, checkpoint)));
 }
 
 ExitCode show_log(Invocation& run) {
@@ -80,6 +86,19 @@ ExitCode show_log(Invocation& run) {
                      {"BY", "by"},
                      {"REASON", "reason"},
                      {"DETAIL", "detail"}});
+}
+
+ExitCode list_checkpoints(Invocation& run) {
+  return print_list(run, queue_path(run) + "/checkpoints?limit=1000", "checkpoints",
+                    {{"ID", "id"},
+                     {"CREATED", "created_at"},
+                     {"EVENTS", "eventCount", CellKind::number},
+                     {"LAST EVENT", "checkpointId"},
+                     {"REQUESTED", "requested"}});
+}
+
+ExitCode remove_queue(Invocation& run) {
+  return print_answer(run, call(run, "DELETE", with_author(run, queue_path(run))));
 }
 
 }  // namespace
@@ -138,11 +157,18 @@ std::vector<CommandSpec> queue_commands() {
        .run = drain_queue},
       queue_set_command(),
       {.name = "queue checkpoint",
-       .summary = "Mark the current position of a queue",
+       .summary = "Mark the current position of a queue, or delete a mark",
+       .details = "A checkpoint stays until it is deleted, and a queue has at most 1000 of them. A server "
+                  "also makes checkpoints by time, and keeps the newest 100 of those.",
        .positionals = {queue_name()},
-       .options = {by, reason},
+       .options = {{.name = "--delete", .value = "ID", .help = "Delete this checkpoint instead"}, by, reason},
        .examples = {{"eventq queue checkpoint mail -o id", "Print an id to replay from later"}},
        .run = make_checkpoint},
+      {.name = "queue checkpoints",
+       .summary = "List the checkpoints of a queue, newest first",
+       .positionals = {queue_name()},
+       .examples = {{"eventq queue checkpoints mail", "Find a position to replay from"}},
+       .run = list_checkpoints},
       queue_replay_command(),
       {.name = "queue log",
        .summary = "Show the changes of a queue, newest first",
@@ -153,6 +179,14 @@ std::vector<CommandSpec> queue_commands() {
        .options = {{"--limit", "N", "At most this many changes, 1 to 1000", "20"}},
        .examples = {{"eventq queue log mail", "Show the last changes with their authors and reasons"}},
        .run = show_log},
+      {.name = "queue rm",
+       .summary = "Delete a queue that holds no events",
+       .details = "A queue with live or ended events is refused: drain it first, and let its ended events "
+                  "expire. An event or a setting makes a queue with the same name again.",
+       .positionals = {queue_name()},
+       .options = {by, reason},
+       .examples = {{"eventq queue rm old", "Delete an empty queue"}},
+       .run = remove_queue},
   };
 }
 

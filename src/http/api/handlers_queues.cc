@@ -156,6 +156,20 @@ HandlerResult patch_queue(ApiCall& call) {
   return configure(call, QueueChange::Patch{*patch});
 }
 
+// DELETE /queues/{name}
+HandlerResult delete_queue(ApiCall& call, const RefuseRemoval& refuse_removal) {
+  if (auto fault = validate_queue_name(call.name)) return *fault;
+  if (auto problem = refuse_body(call)) return std::move(*problem);
+  if (auto fault = refuse_removal ? refuse_removal(call.name) : std::nullopt) return *fault;
+  auto actor = wire::parse_actor(call.query);
+  if (!actor) return actor.error();
+  const auto write = [](JsonWriter& json, const QueueChanged& it) {
+    json.begin_object().key("id").string(it.row.id).key("deleted").boolean(true).end_object();
+  };
+  return admin_work_for<QueueChanged>(QueueChange{call.name, QueueChange::Remove{}, std::move(*actor)},
+                                      write);
+}
+
 // POST /queues/{name}/pause
 HandlerResult pause_queue(ApiCall& call) { return set_status(call, QueueStatus::paused, std::nullopt); }
 
@@ -190,6 +204,21 @@ HandlerResult list_checkpoints(ApiCall& call) {
   if (!limit) return limit.error();
   return admin_work_for<std::vector<Checkpoint>>(CheckpointsQuery{call.name, *limit},
                                                  wire::write_checkpoints);
+}
+
+// DELETE /queues/{name}/checkpoints/{checkpoint}
+HandlerResult delete_checkpoint(ApiCall& call) {
+  if (auto fault = validate_queue_name(call.name)) return *fault;
+  if (auto problem = refuse_body(call)) return std::move(*problem);
+  const auto id = percent_decode(call.id, PlusIs::literal);
+  if (!id) return id.error();
+  auto actor = wire::parse_actor(call.query);
+  if (!actor) return actor.error();
+  const auto write = [](JsonWriter& json, const QueueChanged& it) {
+    wire::write_checkpoint(json, it.checkpoint.value());
+  };
+  return admin_work_for<QueueChanged>(
+      QueueChange{call.name, QueueChange::DeleteCheckpoint{*id}, std::move(*actor)}, write);
 }
 
 // GET /queues/{name}/recovery

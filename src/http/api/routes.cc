@@ -19,8 +19,11 @@ using limits::kBatchBody;
 using limits::kOneEventBody;
 
 // Events, queues, workers and failures.
-std::vector<Route> event_routes() {
+std::vector<Route> event_routes(const RefuseRemoval& refuse_removal) {
   using enum wire::ReportKind;
+  const auto delete_unless_refused = [refuse_removal](ApiCall& call) {
+    return delete_queue(call, refuse_removal);
+  };
   return {
       {"POST", "/events", publish_event, changes, kOneEventBody, no_query},
       {"POST", "/events/batch", publish_batch, changes, kBatchBody, no_query},
@@ -49,11 +52,13 @@ std::vector<Route> event_routes() {
       {"GET", "/queues/{name}", get_queue, reads, 0},
       {"PUT", "/queues/{name}", put_queue, changes, kBatchBody},
       {"PATCH", "/queues/{name}", patch_queue, changes, kOneEventBody},
+      {"DELETE", "/queues/{name}", delete_unless_refused, changes, kOneEventBody},
       {"POST", "/queues/{name}/pause", pause_queue, changes, kOneEventBody, no_query},
       {"POST", "/queues/{name}/drain", drain_queue, changes, kOneEventBody},
       {"POST", "/queues/{name}/resume", resume_queue, changes, kOneEventBody, no_query},
       {"POST", "/queues/{name}/checkpoint", make_checkpoint, changes, kOneEventBody},
       {"GET", "/queues/{name}/checkpoints", list_checkpoints, reads, 0},
+      {"DELETE", "/queues/{name}/checkpoints/{checkpoint}", delete_checkpoint, changes, kOneEventBody},
       {"GET", "/queues/{name}/recovery", get_recovery, reads, 0, no_query},
       {"POST", "/queues/{name}/replay", replay_queue, changes, kOneEventBody, no_query},
       {"POST", "/queues/{name}/supersede", supersede_events, changes, kOneEventBody, no_query},
@@ -96,11 +101,12 @@ std::optional<PathParameters> match_path(std::string_view pattern, std::string_v
     pattern.remove_prefix(open);
     if (pattern.empty()) return position == path.size() ? std::optional(found) : std::nullopt;
     const bool wants_id = pattern.starts_with("{id}");
+    const bool wants_checkpoint = pattern.starts_with("{checkpoint}");
     const TextRange part{position, std::min(path.find('/', position), path.size()) - position};
     if (part.size == 0) return std::nullopt;
     found.by_event_id = wants_id && !is_id(part.of(path));
     if (found.by_event_id && !of_event) return std::nullopt;
-    (wants_id ? found.id : found.name) = part;
+    (wants_id || wants_checkpoint ? found.id : found.name) = part;
     position += part.size;
     pattern.remove_prefix(pattern.find('}') + 1);
   }
@@ -117,7 +123,7 @@ unsigned bit_of(std::string_view method) {
 }  // namespace
 
 // The extension's routes are before those of the server, because the sections of docs/api.md are.
-RouteTable::RouteTable(ApiExtension extension) : routes_(event_routes()) {
+RouteTable::RouteTable(ApiExtension extension) : routes_(event_routes(extension.refuse_removal)) {
   const auto show = [add_metrics = std::move(extension.add_metrics)](ApiCall& call) {
     return show_metrics(call, add_metrics);
   };

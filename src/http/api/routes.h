@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +30,8 @@ enum class RouteQuery : std::uint8_t {
 struct Route {
   std::string_view method;
   // May contain one {id} and one {name}, which matches any one segment. {id} matches decimal digits; below
-  // /events/ it matches any segment, because an event also has an event_id.
+  // /events/ it matches any segment, because an event also has an event_id. {checkpoint} instead of {id}
+  // matches any segment.
   std::string_view path;
   Handler handler;
   RouteEffect effect;
@@ -40,10 +42,15 @@ struct Route {
 // Appends the metrics of a layer to the Prometheus text of GET /metrics. Runs as a handler does.
 using AddMetrics = std::function<HandlerResult(Response)>;
 
+// The error when a layer needs the queue, so that it must not be deleted; empty when it may be. Runs as a
+// handler does.
+using RefuseRemoval = std::function<std::optional<Error>(const std::string& queue)>;
+
 // What a layer above http adds to the API.
 struct ApiExtension {
   std::vector<Route> routes;
-  AddMetrics add_metrics;  // empty: the layer has none
+  AddMetrics add_metrics;             // empty: the layer has none
+  RefuseRemoval refuse_removal = {};  // empty: the layer has no queues
 };
 
 class RouteTable {

@@ -149,6 +149,18 @@ class NotebookApi {
     };
   }
 
+  // A note published after the removal would make its queue again, without the settings of the notebook.
+  std::optional<Error> refuse_removal(const std::string& queue) {
+    for (const auto& notebook : notebooks_.all()) {
+      if ("notebook:" + notebook->name() != queue) continue;
+      return Error{ErrorCode::conflict,
+                   "Queue \"" + queue + "\" belongs to the notebook \"" + notebook->name() +
+                       "\"; it cannot be deleted.",
+                   "queue"};
+    }
+    return std::nullopt;
+  }
+
   // A notebook whose status cannot be read is left out: the metrics of the queues must not fail with it.
   DeferredResult add_metrics(Response response) {
     return on_pool([this, response = std::move(response)]() mutable -> HandlerResult {
@@ -380,7 +392,8 @@ http::ApiExtension make_api(Notebooks* notebooks) {
   if (!notebooks) return {NotebookApi::routes(nullptr), nullptr};
   const auto api = std::make_shared<NotebookApi>(*notebooks);
   return {NotebookApi::routes(api),
-          [api](Response response) { return api->add_metrics(std::move(response)); }};
+          [api](Response response) { return api->add_metrics(std::move(response)); },
+          [api](const std::string& queue) { return api->refuse_removal(queue); }};
 }
 
 }  // namespace eventq::notebook
