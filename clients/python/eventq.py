@@ -36,6 +36,7 @@ from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mappin
 log = logging.getLogger("eventq")
 
 Tags = Union[str, Sequence[str]]
+EventName = Union[int, str]  # an event's number or its event_id; a string of digits is the number
 Time = Union[str, datetime.datetime]
 Entry = Dict[str, Any]  # an audit log entry, as the server shows it
 
@@ -172,25 +173,25 @@ class Client:
             "completed": list(completed) or None, "failed": list(failed) or None, "released": list(released) or None,
             "alive": list(alive) or None}))
 
-    def complete(self, event: Union[Event, int], *, errors: Optional[Sequence[str]] = None,
+    def complete(self, event: Union[Event, EventName], *, errors: Optional[Sequence[str]] = None,
                  status_code: Optional[int] = None, execution_time_ms: Optional[int] = None,
                  attempt: Optional[int] = None, worker_id: Optional[str] = None) -> Entry:
         return self._report("complete", event, attempt, worker_id, errors=errors, status_code=status_code,
                             execution_time_ms=execution_time_ms)
 
-    def fail(self, event: Union[Event, int], error_message: Optional[str] = None, *, permanent: bool = False,
+    def fail(self, event: Union[Event, EventName], error_message: Optional[str] = None, *, permanent: bool = False,
              status_code: Optional[int] = None, execution_time_ms: Optional[int] = None, attempt: Optional[int] = None,
              worker_id: Optional[str] = None) -> Entry:
         """`retry_scheduled` of the entry is False after the last failure."""
         return self._report("fail", event, attempt, worker_id, error_message=error_message, permanent=permanent or None,
                             status_code=status_code, execution_time_ms=execution_time_ms)
 
-    def release(self, event: Union[Event, int], *, delay: Optional[int] = None, reason: Optional[str] = None,
+    def release(self, event: Union[Event, EventName], *, delay: Optional[int] = None, reason: Optional[str] = None,
                 attempt: Optional[int] = None, worker_id: Optional[str] = None) -> Entry:
         """Releases the event; a worker can claim it after `delay` seconds. Counts no failure."""
         return self._report("release", event, attempt, worker_id, delay=delay, reason=reason)
 
-    def heartbeat(self, event: Union[Event, int], *, attempt: Optional[int] = None,
+    def heartbeat(self, event: Union[Event, EventName], *, attempt: Optional[int] = None,
                   worker_id: Optional[str] = None) -> Dict[str, Any]:
         """Extends the lease to one full lease from now."""
         return self._report("heartbeat", event, attempt, worker_id)
@@ -202,24 +203,25 @@ class Client:
 
     # Read, wait, administer.
 
-    def get(self, id: int) -> Event:
-        return Event(self._request("GET", f"/events/{id}"))
+    def get(self, id: EventName) -> Event:
+        return Event(self._request("GET", f"/events/{_named(id)}"))
 
-    def log(self, id: int) -> List[Entry]:
+    def log(self, id: EventName) -> List[Entry]:
         """The audit log entries of the event, oldest first."""
-        return self._request("GET", f"/events/{id}", query={"include_logs": "true"})["logs"]
+        return self._request("GET", f"/events/{_named(id)}", query={"include_logs": "true"})["logs"]
 
-    def why(self, id: int) -> Dict[str, Any]:
+    def why(self, id: EventName) -> Dict[str, Any]:
         """Explains the status of the event: {"status", "reason", "explanation"}."""
-        return self._request("GET", f"/events/{id}/why")
+        return self._request("GET", f"/events/{_named(id)}/why")
 
-    def wait(self, id: int, timeout: float = 30) -> Event:
+    def wait(self, id: EventName, timeout: float = 30) -> Event:
         """Waits for the end of the event and returns it. Raises TimedOut after `timeout` seconds."""
-        return Event(self._wait(f"/events/{id}/wait", timeout))
+        return Event(self._wait(f"/events/{_named(id)}/wait", timeout))
 
     def list(self, *, status: Optional[str] = None, tags: Optional[Tags] = None, queue: Optional[str] = None,
              worker_id: Optional[str] = None, correlation_id: Optional[str] = None, limit: Optional[int] = None,
-             offset: Optional[int] = None, after_id: Optional[int] = None) -> Dict[str, Any]:
+             offset: Optional[int] = None, after_id: Optional[int] = None,
+             event_id: Optional[str] = None) -> Dict[str, Any]:
         """One page of events, without their payloads: {"events", "total", "total_exact", "limit", "offset"}."""
         query = {name: value for name, value in locals().items() if name != "self"}
         return _with_events(self._request("GET", "/events", query=query))
@@ -242,12 +244,12 @@ class Client:
         """Waits until none of these events is live, then returns the same as correlation(). Raises TimedOut."""
         return _with_events(self._wait(f"/events/correlation/{_quoted(name)}/wait", timeout))
 
-    def reset(self, id: int, reason: Optional[str] = None) -> Entry:
+    def reset(self, id: EventName, reason: Optional[str] = None) -> Entry:
         """Makes the event pending. A worker that holds it loses its lease."""
-        return self._once(f"/events/{id}/reset", reason)
+        return self._once(f"/events/{_named(id)}/reset", reason)
 
-    def cancel(self, id: int, reason: Optional[str] = None) -> Entry:
-        return self._once(f"/events/{id}/cancel", reason)
+    def cancel(self, id: EventName, reason: Optional[str] = None) -> Entry:
+        return self._once(f"/events/{_named(id)}/cancel", reason)
 
     def queue(self, name: str) -> Dict[str, Any]:
         """The queue without its events; `config` has the current settings."""
@@ -284,13 +286,13 @@ class Client:
         results = [_result(result, body["worker_id"], report) for result, report in zip(answer["results"], reports)]
         return Turn(results, [Event(event) for event in answer["events"]])
 
-    def _report(self, action: str, event: Union[Event, int], attempt: Optional[int], worker_id: Optional[str],
+    def _report(self, action: str, event: Union[Event, EventName], attempt: Optional[int], worker_id: Optional[str],
                 **members: Any) -> Entry:
         held: Mapping[str, Any] = event if isinstance(event, dict) else {"id": event}
         worker = worker_id or held.get("worker_id") or self.worker_id
         body = _without_none({"worker_id": worker, "attempt": held.get("attempt") if attempt is None else attempt, **members})
         try:
-            return self._request("POST", f"/events/{held['id']}/{action}", body)
+            return self._request("POST", f"/events/{_named(held['id'])}/{action}", body)
         except EventqError as error:
             if error.kind != "max-retries-exceeded":
                 raise
@@ -782,6 +784,12 @@ class Worker:
 
 _quoted = functools.partial(urllib.parse.quote, safe="")
 
+
+def _named(id: EventName) -> str:
+    """The event as a part of a path."""
+    return _quoted(str(id))
+
+
 def _without_none(members: Mapping[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
@@ -847,8 +855,9 @@ def _result(result: Dict[str, Any], worker_id: str, report: Mapping[str, Any]) -
 def _last_failure(problem: Mapping[str, Any], worker_id: str, report: Mapping[str, Any]) -> Entry:
     """The entry of a final failure. The server recorded the report, so the call succeeded."""
     members = ("attempt", "status_code", "error_message", "execution_time_ms")
-    return {"event_id": report["id"], "worker_id": worker_id, "action": "FAILED", "retry_scheduled": False, "next_retry_at": None,
-            "retry_count": problem.get("retry_count"), "max_retries": problem.get("max_retries"),
+    return {"event_id": problem.get("event_id", report["id"]), "worker_id": worker_id, "action": "FAILED",
+            "retry_scheduled": False, "next_retry_at": None, "retry_count": problem.get("retry_count"),
+            "max_retries": problem.get("max_retries"),
             **{name: report[name] for name in members if name in report}}
 
 

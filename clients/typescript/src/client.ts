@@ -5,8 +5,8 @@ import process from "node:process";
 
 import { EventqError, TimedOut, Unavailable, UnknownOutcome, isTransient, problemError } from "./errors.js";
 import type {
-  ClaimedEvent, Completion, Correlation, Entry, Failure, Holder, ListRequest, NewEvent, NewEventMembers, Page, Problem, QueueEvent,
-  QueueState, Release, Reported, StreamRequest, Tags, TurnRequest,
+  ClaimedEvent, Completion, Correlation, Entry, EventName, Failure, Holder, ListRequest, NewEvent, NewEventMembers, Page, Problem,
+  QueueEvent, QueueState, Release, Reported, StreamRequest, Tags, TurnRequest,
 } from "./types.js";
 
 const waitMax = 60; // seconds of one call; proxies close connections that are silent for longer
@@ -89,22 +89,22 @@ export class Client {
     };
   }
 
-  complete(event: ClaimedEvent | number, how: Completion & Holder = {}): Promise<Entry> {
+  complete(event: ClaimedEvent | EventName, how: Completion & Holder = {}): Promise<Entry> {
     return this.#report("complete", event, how);
   }
 
   /** `retry_scheduled` of the entry is false after the last failure. */
-  fail(event: ClaimedEvent | number, error_message?: string, how: Failure & Holder = {}): Promise<Entry> {
+  fail(event: ClaimedEvent | EventName, error_message?: string, how: Failure & Holder = {}): Promise<Entry> {
     return this.#report("fail", event, { ...how, ...(error_message !== undefined && { error_message }) });
   }
 
   /** Releases the event; a worker can claim it after `delay` seconds. Counts no failure. */
-  release(event: ClaimedEvent | number, how: Release & Holder = {}): Promise<Entry> {
+  release(event: ClaimedEvent | EventName, how: Release & Holder = {}): Promise<Entry> {
     return this.#report("release", event, how);
   }
 
   /** Extends the lease to one full lease from now. */
-  heartbeat(event: ClaimedEvent | number, how: Holder = {}): Promise<{ lease_until: string }> {
+  heartbeat(event: ClaimedEvent | EventName, how: Holder = {}): Promise<{ lease_until: string }> {
     return this.#report("heartbeat", event, how);
   }
 
@@ -127,23 +127,23 @@ export class Client {
 
   // Read, wait, administer.
 
-  async get(id: number): Promise<QueueEvent> {
-    return shown(await this.call<QueueEvent>("GET", `/events/${id}`));
+  async get(id: EventName): Promise<QueueEvent> {
+    return shown(await this.call<QueueEvent>("GET", `/events/${named(id)}`));
   }
 
   /** The audit log entries of the event, oldest first. */
-  async log(id: number): Promise<Entry[]> {
-    return (await this.call<{ logs: Entry[] }>("GET", `/events/${id}`, { query: { include_logs: "true" } })).logs;
+  async log(id: EventName): Promise<Entry[]> {
+    return (await this.call<{ logs: Entry[] }>("GET", `/events/${named(id)}`, { query: { include_logs: "true" } })).logs;
   }
 
   /** Explains the status of the event. */
-  why(id: number): Promise<{ id: number; status: string; reason: string; explanation: string }> {
-    return this.call("GET", `/events/${id}/why`);
+  why(id: EventName): Promise<{ id: number; status: string; reason: string; explanation: string }> {
+    return this.call("GET", `/events/${named(id)}/why`);
   }
 
   /** Waits for the end of the event and returns it. Throws TimedOut after `timeout` seconds. */
-  async wait(id: number, timeout = 30): Promise<QueueEvent> {
-    return shown(await this.#wait<QueueEvent>(`/events/${id}/wait`, timeout));
+  async wait(id: EventName, timeout = 30): Promise<QueueEvent> {
+    return shown(await this.#wait<QueueEvent>(`/events/${named(id)}/wait`, timeout));
   }
 
   /** One page of events, without their payloads. */
@@ -174,12 +174,12 @@ export class Client {
   }
 
   /** Makes the event pending. A worker that holds it loses its lease. */
-  reset(id: number, reason?: string): Promise<Entry> {
-    return this.#once(`/events/${id}/reset`, reason);
+  reset(id: EventName, reason?: string): Promise<Entry> {
+    return this.#once(`/events/${named(id)}/reset`, reason);
   }
 
-  cancel(id: number, reason?: string): Promise<Entry> {
-    return this.#once(`/events/${id}/cancel`, reason);
+  cancel(id: EventName, reason?: string): Promise<Entry> {
+    return this.#once(`/events/${named(id)}/cancel`, reason);
   }
 
   /** The queue without its events; `config` has the current settings. */
@@ -222,12 +222,12 @@ export class Client {
     return this.call("POST", path, { query: { reason }, tries: 1 });
   }
 
-  async #report<T>(action: string, event: ClaimedEvent | number, how: Holder): Promise<T> {
-    const held = typeof event === "number" ? { id: event, attempt: undefined, worker_id: null } : event;
+  async #report<T>(action: string, event: ClaimedEvent | EventName, how: Holder): Promise<T> {
+    const held = typeof event === "object" ? event : { id: event, attempt: undefined, worker_id: null };
     const worker_id = how.worker_id ?? held.worker_id ?? this.workerId;
     const body = { ...how, worker_id, attempt: how.attempt ?? held.attempt };
     try {
-      return await this.call("POST", `/events/${held.id}/${action}`, { body });
+      return await this.call("POST", `/events/${named(held.id)}/${action}`, { body });
     } catch (error) {
       if (!(error instanceof EventqError) || error.kind !== "max-retries-exceeded") throw error;
       return lastFailure(error.problem, worker_id, { ...body, id: held.id }) as unknown as T;
@@ -313,6 +313,11 @@ export function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** The event as a part of a path. */
+function named(id: EventName): string {
+  return encodeURIComponent(String(id));
+}
+
 function target(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return given.length ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : path;
@@ -372,7 +377,7 @@ function lastFailure(problem: Problem, worker_id: string, report: Reported<Failu
   const { id, permanent: _, ...members } = report;
   return {
     ...members,
-    event_id: id,
+    event_id: (problem["event_id"] as number | undefined) ?? id,
     worker_id,
     action: "FAILED",
     retry_scheduled: false,

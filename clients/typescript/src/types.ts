@@ -59,6 +59,9 @@ export type Status =
   | "SUPERSEDED"
   | "CANCELLED";
 
+/** An event's number or its event_id. A string of digits is the number. */
+export type EventName = number | string;
+
 /** An event as the server shows it, with its tags as an array. list() omits payload and description. */
 export interface QueueEvent {
   id: number;
@@ -87,9 +90,9 @@ export interface ClaimedEvent extends QueueEvent {
   lease_until: string;
 }
 
-/** An audit log entry of an event. */
+/** An audit log entry of an event. `event_id` is its number; of a final failure it is the id as it was reported. */
 export interface Entry {
-  event_id: number;
+  event_id: EventName;
   worker_id: string | null;
   action: string;
   attempt?: number;
@@ -147,7 +150,7 @@ export interface Release {
   reason?: string;
 }
 
-export type Reported<What> = What & { id: number; attempt?: number };
+export type Reported<What> = What & { id: EventName; attempt?: number };
 
 export interface TurnRequest {
   worker_id?: string;
@@ -179,6 +182,7 @@ export interface ListRequest {
   queue?: string;
   worker_id?: string;
   correlation_id?: string;
+  event_id?: string;
   limit?: number;
   offset?: number;
   after_id?: number;
