@@ -283,6 +283,10 @@ def check_answers(server, document):
     server.call(200, "POST", "/events/complete", {**worker, "events": [*reports, {"id": 999}]})
     server.call(200, "POST", "/events/fail", {**worker, "events": [{"id": last}, {"id": batch["events"][0]["id"]}]})
     server.call(400, "POST", "/events/complete", {**worker, "events": [{"id": 0}]})
+    server.call(200, "POST", "/events/complete", {**worker, "events": [{"id": "mine"}, {"id": "unknown"}]})
+    server.call(200, "GET", "/events/mine", path="/events/{id}")
+    server.call(404, "GET", "/events/unknown/why", path="/events/{id}/why")
+    server.call(200, "GET", "/events?event_id=mine")
 
     waiting = server.call(201, "POST", "/events", email)["id"]
     server.call(200, "GET", f"/events/{waiting}/why")

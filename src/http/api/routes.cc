@@ -88,9 +88,9 @@ struct PathParameters {
   bool by_event_id = false;  // the {id} is not digits
 };
 
-// The values of {id} and {name} of `pattern` in `path`; empty when the path does not match.
-std::optional<PathParameters> match_path(std::string_view pattern, std::string_view path) {
-  const bool of_event = pattern.starts_with("/events/{id}");
+// The values of {id} and {name} of `route` in `path`; empty when the path does not match.
+std::optional<PathParameters> match_path(std::string_view route, std::string_view path) {
+  std::string_view pattern = route;
   PathParameters found;
   std::size_t position = 0;
   // Each pass matches the text before the next parameter, and then the parameter.
@@ -105,7 +105,7 @@ std::optional<PathParameters> match_path(std::string_view pattern, std::string_v
     const TextRange part{position, std::min(path.find('/', position), path.size()) - position};
     if (part.size == 0) return std::nullopt;
     found.by_event_id = wants_id && !is_id(part.of(path));
-    if (found.by_event_id && !of_event) return std::nullopt;
+    if (found.by_event_id && !route.starts_with("/events/{id}")) return std::nullopt;
     (wants_id || wants_checkpoint ? found.id : found.name) = part;
     position += part.size;
     pattern.remove_prefix(pattern.find('}') + 1);
