@@ -289,18 +289,48 @@ TEST_F(CliTest, WorkWithoutTagsIsWrongUsage) {
   EXPECT_THAT(done.err, HasSubstr("TAGS is empty"));
 }
 
-TEST_F(CliTest, AnIdThatIsNotANumberIsWrongUsageAndChangesNothing) {
+TEST_F(CliTest, AnEventIdWorksWhereverANumberDoes) {
+  const std::string id = publish("a", {"--event-id", "order/1"});
+  const std::string other = publish("b", {"--event-id", "batch"});
+
+  EXPECT_EQ(eventq({"get", "order/1", other, "-o", "id"}).out, "1\n2\n");
+  EXPECT_EQ(eventq({"get", "batch", "-o", "id"}).out, "2\n");
+  EXPECT_EQ(eventq({"why", "order/1", "--fields", "id"}).out, eventq({"why", id, "--fields", "id"}).out);
+  EXPECT_EQ(eventq({"ls", "--after", "order/1", "-o", "id"}).out, "2\n");
+  EXPECT_EQ(eventq({"ls", "--event-id", "batch", "-o", "id"}).out, "2\n");
+  EXPECT_EQ(eventq({"wait", "order/1", "--no-block"}).exit_code, 8);
+  EXPECT_EQ(eventq({"cancel", "order/1", "batch"}).exit_code, 0);
+  EXPECT_EQ(status_of(id), "CANCELLED");
+  EXPECT_EQ(status_of(other), "CANCELLED");
+  EXPECT_EQ(eventq({"logs", "order/1", "-o", "json"}).out, eventq({"logs", id, "-o", "json"}).out);
+  EXPECT_EQ(eventq({"wait", "order/1"}).exit_code, 5);
+  EXPECT_EQ(eventq({"retry", "order/1"}).exit_code, 0);
+  EXPECT_EQ(eventq({"reset", "batch"}).exit_code, 0);
+  EXPECT_EQ(status_of(id), "PENDING");
+  EXPECT_EQ(status_of(other), "PENDING");
+}
+
+TEST_F(CliTest, AnUnknownEventIdChangesNothing) {
   const std::string id = publish("a");
 
   const Finished done = eventq({"cancel", id, "evt_1"});
 
-  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_EQ(done.exit_code, 1);
   EXPECT_THAT(done.out, IsEmpty());
-  EXPECT_THAT(done.err, HasSubstr("\"evt_1\" is not the number of an event"));
+  EXPECT_EQ(done.err, "eventq: There is no event \"evt_1\".\n");
   EXPECT_EQ(status_of(id), "PENDING");
   for (const char* command : {"get", "logs", "why", "wait", "reset", "retry"}) {
-    EXPECT_EQ(eventq({command, "abc"}).exit_code, 2) << command;
+    EXPECT_EQ(eventq({command, "abc"}).exit_code, 1) << command;
   }
+}
+
+TEST_F(CliTest, DigitsThatAreNoNumberOfAnEventAreWrongUsage) {
+  const Finished done = eventq({"cancel", "99999999999999999999"});
+
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("\"99999999999999999999\" is not the number of an event"));
+  EXPECT_EQ(eventq({"get", "01"}).exit_code, 2);
+  EXPECT_EQ(eventq({"get", ""}).exit_code, 2);
 }
 
 TEST_F(CliTest, ExitsWithFourWhenTheServerRefusesAccess) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ostream>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/numbers.h"
 #include "cli/framework/record.h"
@@ -37,7 +38,10 @@ std::string event_statuses() {
 }
 
 Parameter event_ids() {
-  return {.name = "ID", .help = "The number of an event, or several", .required = true, .many = true};
+  return {.name = "ID",
+          .help = "The number or the event_id of an event, or several",
+          .required = true,
+          .many = true};
 }
 
 Parameter tag_option() {
@@ -73,12 +77,29 @@ bool has_event_fields(Invocation& run) {
 
 bool has_ended(std::string_view status) { return status != "PENDING" && status != "PROCESSING"; }
 
-std::optional<std::int64_t> event_number(Invocation& run, const std::string& text) {
-  const auto number = parse_whole<std::int64_t>(text);
-  if (!number) {
-    wrong_usage(run, in_quotes(text) + " is not the number of an event, which is the `id` in `eventq ls`");
+EventNumber event_number(Invocation& run, const std::string& text) {
+  if (std::all_of(text.begin(), text.end(), is_digit)) {
+    if (const auto number = parse_whole<std::int64_t>(text)) return {.id = *number};
+    return {wrong_usage(
+        run, in_quotes(text) + " is not the number of an event, which is the `id` in `eventq ls`")};
   }
-  return number;
+  QueryString query;
+  query.add("event_id", text);
+  std::vector<std::int64_t> ids;
+  const PagedResult paged = each_event(run, query, 0, 2, [&](const JsonValue& event) {
+    ids.push_back(integer_at(event, "id").value_or(0));
+    return true;
+  });
+  if (paged.code != ExitCode::done) return {paged.code};
+  if (ids.size() == 1) return {.id = ids.front()};
+  if (ids.size() > 1) {
+    return {fail(run, "Several events have the event_id " + in_quotes(text) + ", such as " +
+                          std::to_string(ids[0]) + " and " + std::to_string(ids[1]) +
+                          ". Use their numbers.")};
+  }
+  // A shard that did not answer may have the event.
+  if (!paged.missing.empty()) return {report_missing_shards(run, paged.missing)};
+  return {fail(run, "There is no event " + in_quotes(text) + ".")};
 }
 
 NamedEvents::NamedEvents(Invocation& run)
@@ -105,12 +126,12 @@ void NamedEvents::finish() {
 bool is_hopeless(ExitCode code) { return code == ExitCode::unreachable || code == ExitCode::forbidden; }
 
 ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act) {
-  // Parses all IDs first, so that a typing error in the last one changes nothing.
+  // Reads all IDs first, so that a typing error in the last one changes nothing.
   std::vector<std::int64_t> ids;
   for (const std::string& text : run.arguments.texts("ID")) {
-    const auto id = event_number(run, text);
-    if (!id) return ExitCode::usage;
-    ids.push_back(*id);
+    const EventNumber number = event_number(run, text);
+    if (number.code != ExitCode::done) return number.code;
+    ids.push_back(number.id);
   }
   ExitCode worst = ExitCode::done;
   for (const std::int64_t id : ids) {

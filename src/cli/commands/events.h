@@ -32,8 +32,13 @@ namespace eventq::cli {
 
 [[nodiscard]] bool has_ended(std::string_view status);
 
-// Parses the id of an event. Nothing if it is not a number: the error was already printed as wrong usage.
-[[nodiscard]] std::optional<std::int64_t> event_number(Invocation& run, const std::string& text);
+// The number of the event that `text` names. Digits are the number itself; any other text is an event_id, and
+// the server is asked for its event. The error of another code than `done` was already printed.
+struct EventNumber {
+  ExitCode code = ExitCode::done;
+  std::int64_t id = 0;
+};
+[[nodiscard]] EventNumber event_number(Invocation& run, const std::string& text);
 
 // Prints the events of the IDs: one as a record, several as a list. On a terminal, several records.
 class NamedEvents {
@@ -53,7 +58,7 @@ class NamedEvents {
 [[nodiscard]] bool is_hopeless(ExitCode code);
 
 // Calls `act` for each ID, also after a failure, unless is_hopeless(). Returns ExitCode::failed when some
-// calls failed, whatever code they returned. If an ID is not a number, it is wrong usage and `act` is never
+// calls failed, whatever code they returned. If no event has an ID that is an event_id, `act` is never
 // called.
 ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act);
 

@@ -28,8 +28,11 @@ ExitCode list_events(Invocation& run) {
   std::size_t most = 20;
   std::int64_t after = 0;
   const bool all = run.arguments.has("--all");
-  if (!read_number(run, "--limit", most, all ? 0 : 1) || !read_number(run, "--after", after)) {
-    return ExitCode::usage;
+  if (!read_number(run, "--limit", most, all ? 0 : 1)) return ExitCode::usage;
+  if (const auto text = run.arguments.text("--after")) {
+    const EventNumber number = event_number(run, *text);
+    if (number.code != ExitCode::done) return number.code;
+    after = number.id;
   }
   if (all) most = std::numeric_limits<std::size_t>::max();
   const bool whole = needs_whole_event(run.output);
@@ -37,8 +40,10 @@ ExitCode list_events(Invocation& run) {
   ExitCode code = ExitCode::done;
   std::size_t shown = 0;
   std::int64_t last = 0;
-  const PagedResult paged = each_event(
-      run, list_query(run.arguments), after, std::min(most, limits::kPage), [&](const JsonValue& event) {
+  QueryString query = list_query(run.arguments);
+  query.add("event_id", run.arguments.text("--event-id"));
+  const PagedResult paged =
+      each_event(run, query, after, std::min(most, limits::kPage), [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
         if (whole) {
           const CallResult one = call(run, "GET", "/events/" + std::to_string(last));
@@ -74,9 +79,9 @@ ExitCode get(Invocation& run) {
 
 ExitCode logs(Invocation& run) {
   using Kind = CellKind;
-  const auto id = event_number(run, run.arguments.text_or("ID", ""));
-  if (!id) return ExitCode::usage;
-  return print_list(run, "/events/" + std::to_string(*id) + "?include_logs=true", "logs",
+  const EventNumber number = event_number(run, run.arguments.text_or("ID", ""));
+  if (number.code != ExitCode::done) return number.code;
+  return print_list(run, "/events/" + std::to_string(number.id) + "?include_logs=true", "logs",
                     {{"TIME", "created_at", Kind::time},
                      {"ACTION", "action"},
                      {"ATTEMPT", "attempt", Kind::number},
@@ -115,6 +120,7 @@ ExitCode why(Invocation& run) {
 
 std::vector<Parameter> ls_options() {
   std::vector<Parameter> options = list_options();
+  options.push_back({"--event-id", "ID", "Only the event with this event_id, also if it is digits"});
   options.push_back({"--limit", "N", "At most this many events", "20"});
   options.push_back({"--after", "ID", "Only events with a greater id"});
   options.push_back({.name = "--all", .help = "All events, without a limit"});
@@ -143,7 +149,7 @@ std::vector<CommandSpec> show_commands() {
       {.name = "logs",
        .summary = "Show what happened to an event",
        .details = "The oldest entry first: claims by workers, their reports, and changes by operators.",
-       .positionals = {{.name = "ID", .help = "The number of an event", .required = true}},
+       .positionals = {{.name = "ID", .help = "The number or the event_id of an event", .required = true}},
        .examples = {{"eventq logs 1", "Show the history of event 1"}},
        .run = logs},
       {.name = "why",
