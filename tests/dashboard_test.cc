@@ -171,6 +171,25 @@ TEST_F(DashboardTest, ReportsThatAnEventDoesNotExist) {
   EXPECT_THAT(open("/#999"), HasSubstr(">There is no event 999.</p>"));
 }
 
+TEST_F(DashboardTest, OpensAnEventByItsEventIdInTheAddress) {
+  post(201, "/events", R"({"title":"Charge","tags":"payment","event_id":"order/1","payload":{"amount":12}})");
+
+  const std::string page = open("/#order%2F1");
+
+  EXPECT_THAT(page, HasSubstr(R"(>{"amount":12}</pre>)"));
+  EXPECT_THAT(open("/#order%2F2"), HasSubstr(">There is no event order/2.</p>"));
+}
+
+TEST_F(DashboardTest, OpensTheEventThatIsTypedByNumberOrByEventId) {
+  post(201, "/events", R"({"title":"Charge","tags":"payment","event_id":"order/1","payload":{"amount":12}})");
+  post(201, "/events", R"({"title":"Refund","tags":"payment","payload":{"amount":34}})");
+
+  EXPECT_THAT(open("/", "await type('name', ' order/1 '); await press('Open');"),
+              HasSubstr(R"(>{"amount":12}</pre>)"));
+  EXPECT_THAT(open("/", "await type('name', '2'); await press('Open');"),
+              HasSubstr(R"(>{"amount":34}</pre>)"));
+}
+
 TEST_F(DashboardTest, ShowsQueuesWithTheirState) {
   send(201, "PUT", "/queues/mail", R"({"maxQueueDepth":4,"highWatermark":2})");
   send(201, "PUT", "/queues/clicks", R"({"durability":"buffered"})");
