@@ -360,7 +360,7 @@ TEST_F(Seed002Tables, TheSeedsIndexesAreThere) {
   EXPECT_THAT(indexes,
               Contains(ContainsRegex("UNIQUE INDEX event_queue_state_id_idx ON .*stored_queue .*\\(id\\)")));
   EXPECT_THAT(indexes,
-              Contains(ContainsRegex("event_queue_state_status_idx ON .*stored_queue .*\\(status\\)")));
+              Contains(ContainsRegex("event_queue_state_status_idx ON .*stored_queue\"? .*\\(status\\)")));
   EXPECT_THAT(
       indexes,
       Contains(ContainsRegex("queue_checkpoints_queue_id_idx ON .*stored_checkpoint .*\\(queue_id,")));
