@@ -127,6 +127,8 @@ async function administer(): Promise<void> {
   if (changed.ok) console.log(changed.body.status);
   const queue = await call("get", "/queues/{name}", "/queues/mail");
   if (queue.ok) console.log(queue.body.config.maxQueueDepth, queue.body.status);
+  const log = await call("get", "/queues/{name}/log", "/queues/mail/log");
+  if (log.ok) for (const entry of log.body.entries) console.log(entry.action, entry.by ?? "-", entry.detail["events"]);
   const replay: Schemas["Replay"] = { from: "2026-01-01T00:00:00Z", statuses: ["FAILED"], dry_run: true };
   const replayed = await call("post", "/queues/{name}/replay", "/queues/mail/replay", replay);
   if (replayed.ok) for (const event of replayed.body.events) console.log(event.id, event.replayed_as ?? "-");
