@@ -11,6 +11,7 @@
 #include "base/numbers.h"
 #include "base/range.h"
 #include "eventq/limits.h"
+#include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
 #include "wire/actor_fields.h"
