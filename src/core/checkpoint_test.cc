@@ -305,7 +305,7 @@ TEST_P(CoreCheckpoint, AReplayIntoAFullOrDrainingQueuePublishesNothing) {
   EXPECT_EQ(driver.count(), 3);
 }
 
-TEST_P(CoreCheckpoint, ARedriveResetsFailedEvents) {
+TEST_P(CoreCheckpoint, ARetryResetsFailedEvents) {
   const EventId one = add_and_fail("one", "no network");
   add_and_complete("done");
 
@@ -318,7 +318,7 @@ TEST_P(CoreCheckpoint, ARedriveResetsFailedEvents) {
   EXPECT_EQ(driver.log(one).back().reason, "fixed");
 }
 
-TEST_P(CoreCheckpoint, ARedriveMayBeOfOneCauseInEveryQueue) {
+TEST_P(CoreCheckpoint, ARetryMayBeOfOneCauseInEveryQueue) {
   const EventId one = add_and_fail("one", "no network after 5 s");
   add_and_fail("two", "no disk");
   const EventId three = add_and_fail("three", "no network after 7 s", "orders");
@@ -328,14 +328,14 @@ TEST_P(CoreCheckpoint, ARedriveMayBeOfOneCauseInEveryQueue) {
   EXPECT_THAT(revived->events, testing::UnorderedElementsAre(one, three));
 }
 
-TEST_P(CoreCheckpoint, ADryRunOfARedriveChangesNothing) {
+TEST_P(CoreCheckpoint, ADryRunOfARetryChangesNothing) {
   const EventId one = add_and_fail("one", "no");
 
   EXPECT_THAT(revive(retry_failed({.queue = "main"}, true))->matched, ElementsAre(one));
   EXPECT_EQ(driver.event(one).status, Status::failed);
 }
 
-TEST_P(CoreCheckpoint, ARedrivenEventThatBlockedItsKeyRunsFirst) {
+TEST_P(CoreCheckpoint, ARetriedEventThatBlockedItsKeyRunsFirst) {
   driver.run(configure("main", {.on_failure = OnFailure::block}));
   for (const std::string title : {"A1", "A2"}) {
     driver.publish({.title = title, .tags = {"t"}, .ordering_key = "A"});

@@ -468,7 +468,7 @@ TEST_P(CoreQueues, AResetThatIsNeverPossibleIsAConflictInAFullQueueToo) {
   EXPECT_EQ(driver.answer(driver.run(reset(ended))).changed.at(0).error().code, ErrorCode::conflict);
 }
 
-TEST_P(CoreQueues, ARedriveResetsFailedEventsUpToTheLimit) {
+TEST_P(CoreQueues, ARetryResetsFailedEventsUpToTheLimit) {
   limit(3);
   publish_many(3);
   for (int i = 0; i < 3; ++i) driver.run(fail_for_good(take()));
