@@ -454,9 +454,12 @@ TEST_F(ApiTest, AnEventIsNotRetriedAfterAPermanentFailure) {
   const HttpResponse failed = post("/events/1/fail", R"({"worker_id":"w:1","attempt":1,"permanent":true})");
 
   EXPECT_EQ(failed.status, 400);
+  EXPECT_EQ(member(failed.body, "error"), R"("Failed permanently")");
+  EXPECT_EQ(member(failed.body, "type"), R"("urn:eventq:problem:failed-permanently")");
   EXPECT_EQ(member(failed.body, "retry_count"), "1");
   EXPECT_EQ(member(failed.body, "max_retries"), "3");
   EXPECT_EQ(status_of(1), R"("FAILED")");
+  EXPECT_EQ(post("/events/1/fail", R"({"worker_id":"w:1","attempt":1,"permanent":true})").body, failed.body);
 }
 
 TEST_F(ApiTest, AHeartbeatExtendsTheLease) {

@@ -352,6 +352,18 @@ TEST_F(CliTest, PrintsSeveralEventsAsOneList) {
   EXPECT_EQ(eventq({"get", "1", "2", "-o", "csv", "--fields", "id,tags"}).out, "id,tags\n1,a\n2,b\n");
 }
 
+TEST_F(CliTest, ListsTheErrorOfAFailedEvent) {
+  publish("b");
+  EXPECT_THAT(eventq({"ls", "-o", "table"}).out, Not(HasSubstr("ERROR")));
+
+  failed_event("a", "mail server gone");
+
+  const std::string table = eventq({"ls", "-o", "table"}).out;
+  EXPECT_THAT(table, HasSubstr("UPDATED"));
+  EXPECT_THAT(table, HasSubstr("  ERROR\n"));
+  EXPECT_THAT(table, HasSubstr("  mail server gone\n"));
+}
+
 TEST_F(CliTest, ShowsTheHistoryOfAnEvent) {
   const std::string id = failed_event("a", "mail server gone");
 

@@ -249,6 +249,7 @@ TEST_F(DashboardTest, ShowsFailuresByCauseAndRetriesThem) {
   const std::string page = open("/", "await press('Retry 2 events of queue mail: “Timeout');");
   EXPECT_THAT(page, HasSubstr(">3 events, 2 causes</span>"));
   EXPECT_THAT(page, HasSubstr(">Timeout after # ms</span>"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"small text bad\">Timeout after 31 ms</span>"));
   EXPECT_THAT(page, HasSubstr("href=\"#2\">event 2</a>"));
   EXPECT_THAT(page, HasSubstr(">Retry 2 events?</h2>"));
   EXPECT_THAT(get("/events/1"), HasSubstr(R"("status":"FAILED")"));  // only a dry run so far

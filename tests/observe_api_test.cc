@@ -198,6 +198,35 @@ TEST_F(FailuresApiTest, AnEventShowsTheMessageOfItsLastFailure) {
   EXPECT_EQ(at(get("/events/1"), "processed_at"), R"("2024-03-15T00:00:00.000Z")");
 }
 
+TEST_F(FailuresApiTest, AListSaysWhyAnEventFailedAndWhichWorkerHadIt) {
+  fail_new("mail", "No such user", R"(,"pattern":"user.created")");
+  publish("mail");
+
+  expect_members(R"({"events":[
+      {"id":1,"error_message":"No such user","processed_at":"2024-03-15T00:00:00.000Z",
+       "finished_at":"2024-03-15T00:00:00.000Z","pattern":"user.created","worker_id":"w:1","superseded_by":null},
+      {"id":2,"error_message":null,"processed_at":null,"finished_at":null,"pattern":null,"worker_id":null,
+       "superseded_by":null}]})",
+                 get("/events"));
+}
+
+TEST_F(FailuresApiTest, AnEventThatNeverFailedHasNullForItsError) {
+  publish("mail");
+
+  expect_members(R"({"error_message":null,"processed_at":null,"finished_at":null,"pattern":null,
+                     "worker_id":null,"superseded_by":null})",
+                 get("/events/1"));
+}
+
+TEST_F(ObserveApiTest, ASupersededEventIsFinishedButNotProcessed) {
+  publish("mail", R"(,"supersede_key":"k")");
+  publish("mail", R"(,"supersede_key":"k")");
+
+  expect_members(R"({"events":[{"id":1,"status":"SUPERSEDED","superseded_by":2,"processed_at":null,
+                     "finished_at":"2024-03-15T00:00:00.000Z"}]})",
+                 get("/events?status=SUPERSEDED"));
+}
+
 // Metrics
 
 TEST_F(ObserveApiTest, MetricsAreTextForPrometheusUnlessJsonIsRequested) {

@@ -338,7 +338,8 @@ TEST_F(OpenApiTest, NamesAllStatusesAndActions) {
 }
 
 TEST_F(OpenApiTest, NamesTheTypeOfEveryProblemInTheCode) {
-  std::set<std::string> made{"urn:eventq:problem:max-retries-exceeded"};
+  std::set<std::string> made{"urn:eventq:problem:max-retries-exceeded",
+                             "urn:eventq:problem:failed-permanently"};
   const auto add = [&](const wire::Problem& problem) {
     made.insert("urn:eventq:problem:" + std::string(problem.kind));
   };

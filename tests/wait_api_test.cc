@@ -164,6 +164,18 @@ TEST_F(WaitApiTest, ACorrelationCountsItsEventsByOutcome) {
   EXPECT_EQ(get("/events/correlation/order-1%2F7?limit=1001").status, 400);
 }
 
+TEST_F(WaitApiTest, TheEventsOfACorrelationSayErrorAndProcessedAt) {
+  publish("main", R"(,"correlation_id":"c","max_retries":1)");
+  publish("main", R"(,"correlation_id":"c")");
+  fail(claim("main"), "Conflict in a.md");
+
+  expect_members(R"({"events":[
+      {"id":1,"status":"FAILED","error_message":"Conflict in a.md","processed_at":"2024-03-15T00:00:00.000Z",
+       "worker_id":"w:1"},
+      {"id":2,"status":"PENDING","error_message":null,"processed_at":null}]})",
+                 get("/events/correlation/c"));
+}
+
 TEST_F(WaitApiTest, AWaitForACorrelationIsAnsweredWhenItsLastEventEnds) {
   publish("main", R"(,"correlation_id":"c")");
   publish("mail", R"(,"correlation_id":"c")");

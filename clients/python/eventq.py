@@ -95,6 +95,7 @@ _KINDS: Dict[str, Type[EventqError]] = {
     "invalid-request": InvalidRequest, "too-large": TooLarge, "not-found": NotFound, "conflict": Conflict,
     "lease-lost": LeaseLost, "queue-full": QueueFull, "timeout": TimedOut, "store-unavailable": Unavailable,
     "overloaded": Unavailable, "disk-full": Unavailable, "outcome-unknown": UnknownOutcome}
+_LAST_FAILURE = ("max-retries-exceeded", "failed-permanently")  # the report was recorded, and no retry follows
 
 
 class Event(Dict[str, Any]):
@@ -294,7 +295,7 @@ class Client:
         try:
             return self._request("POST", f"/events/{_named(held['id'])}/{action}", body)
         except EventqError as error:
-            if error.kind != "max-retries-exceeded":
+            if error.kind not in _LAST_FAILURE:
                 raise
             return _last_failure(error.problem, worker, {**body, "id": held["id"]})
 
@@ -849,7 +850,7 @@ def _result(result: Dict[str, Any], worker_id: str, report: Mapping[str, Any]) -
     if status == 200:
         return result
     error = _error(status, {**result, "status": status})
-    return _last_failure(error.problem, worker_id, report) if error.kind == "max-retries-exceeded" else error
+    return _last_failure(error.problem, worker_id, report) if error.kind in _LAST_FAILURE else error
 
 
 def _last_failure(problem: Mapping[str, Any], worker_id: str, report: Mapping[str, Any]) -> Entry:

@@ -333,4 +333,22 @@ std::optional<TimePoint> next_retry_at(const Event& event) {
   return event.due_at;
 }
 
+std::optional<TimePoint> finished_at(const Event& event) {
+  // The end of an event is its last change, see end().
+  return has_ended(event.status) ? std::optional(event.updated_at) : std::nullopt;
+}
+
+std::optional<TimePoint> processed_at(const Event& event) {
+  const bool dropped = event.status == Status::cancelled || event.status == Status::superseded;
+  return dropped ? std::nullopt : finished_at(event);
+}
+
+bool may_have_failed(const Event& event) {
+  // Every failure follows a claim, and no rule lowers `attempts`.
+  if (event.attempts == 0) return false;
+  const bool first_went_well = event.status == Status::processing || event.status == Status::completed ||
+                               event.status == Status::completed_with_errors;
+  return event.attempts > 1 || !first_went_well;
+}
+
 }  // namespace eventq

@@ -128,4 +128,12 @@ std::string cause_of(const LogEntry& failure);
 // When a failed event will be retried; nothing for any other event.
 std::optional<TimePoint> next_retry_at(const Event& event);
 
+// When the event ended; nothing while it is live.
+std::optional<TimePoint> finished_at(const Event& event);
+// The same for an event that a worker processed to its end; nothing if it was cancelled or superseded.
+std::optional<TimePoint> processed_at(const Event& event);
+
+// False: the event's log has no failure, so a list need not read it. True: it may have one.
+bool may_have_failed(const Event& event);
+
 }  // namespace eventq

@@ -48,6 +48,7 @@ EventPage merged(const ListFilter& filter, std::vector<EventPage> pages) {
   EventPage all;
   for (EventPage& page : pages) {
     append_all(all.events, std::move(page.events));
+    all.last_errors.merge(page.last_errors);
     all.total += page.total;
     all.total_exact = all.total_exact && page.total_exact;
   }
@@ -143,6 +144,7 @@ Correlation merged(const CorrelationQuery& ask, std::vector<Correlation> correla
     all.completed += one.completed;
     all.failed += one.failed;
     append_all(all.events, std::move(one.events));
+    all.last_errors.merge(one.last_errors);
   }
   std::sort(all.events.begin(), all.events.end(), by_id);
   cut(all.events, ask.limit);

@@ -215,6 +215,23 @@ TEST(Merge, ACorrelationIsCountedOverAllShards) {
   EXPECT_THAT(ids(merged.events), ElementsAre(3));
 }
 
+TEST(Merge, ErrorsOfEventsComeFromAllShards) {
+  Answer first = page({1}, 1);
+  (*first.page)->last_errors = {{EventId{1}, "one"}};
+  Answer second = page({2}, 1);
+  (*second.page)->last_errors = {{EventId{2}, "two"}};
+  Command list;
+  list.list = ListFilter{};
+  const Answer listed = merge_all(list, {first, second});
+  EXPECT_EQ((*listed.page)->last_errors, (LastErrors{{EventId{1}, "one"}, {EventId{2}, "two"}}));
+
+  Correlation one{.id = "c", .events = {event(3)}, .last_errors = {{EventId{3}, "three"}}};
+  Correlation other{.id = "c", .events = {event(4)}, .last_errors = {{EventId{4}, "four"}}};
+  const Answer both = merge_all(asking(CorrelationQuery{"c", {}, 2}), {answering(one), answering(other)});
+  EXPECT_EQ(std::get<Result<Correlation>>(both.admin)->last_errors,
+            (LastErrors{{EventId{3}, "three"}, {EventId{4}, "four"}}));
+}
+
 TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheLargestGroupIsFirst) {
   const auto group = [](std::string cause, std::int64_t events, Millis at) {
     return FailureGroup{"q", std::move(cause), events, kStart + at, kStart + at, EventId(events)};

@@ -66,11 +66,22 @@ void write_rest(JsonWriter& json, const Event& event) {
   const bool never_failed = event.status == Status::pending && event.retry_count == 0;
   if (never_failed && event.due_at > event.updated_at) json.key("run_at").time(event.due_at);
   if (event.retry) write_retry(json.key("retry"), *event.retry);
-  if (has_ended(event.status)) json.key("processed_at").time(event.updated_at);
+  if (const auto time = processed_at(event)) json.key("processed_at").time(*time);
+}
+
+std::optional<std::int64_t> superseded_by(const Event& event) {
+  return event.superseded_by ? std::optional(id_number(*event.superseded_by)) : std::nullopt;
+}
+
+// Writes null for what write_rest() left out.
+void write_absent(JsonWriter& json, const Event& event) {
+  if (event.pattern.empty()) json.key("pattern").null();
+  if (!event.superseded_by) json.key("superseded_by").null();
+  if (!processed_at(event)) json.key("processed_at").null();
 }
 
 // An event in a list. It has no payload, because the store does not read payloads for lists.
-void write_summary(JsonWriter& json, const Event& event, bool with_sequence) {
+void write_summary(JsonWriter& json, const Event& event, const LastErrors& errors, bool with_sequence) {
   json.begin_object();
   write_id_and_title(json, event);
   json.key("status").string(name_of(event.status)).key("tags").string(join_tags(event.tags));
@@ -78,6 +89,12 @@ void write_summary(JsonWriter& json, const Event& event, bool with_sequence) {
   if (const auto retry = next_retry_at(event)) json.key("next_retry_at").time(*retry);
   json.key("created_at").time(event.created_at).key("updated_at").time(event.updated_at);
   write_more(json, event);
+  json.key("pattern").string_or_null(event.pattern);
+  json.key("superseded_by").integer_or_null(superseded_by(event));
+  json.key("processed_at").time_or_null(processed_at(event));
+  json.key("finished_at").time_or_null(finished_at(event));
+  const auto error = errors.find(event.id);
+  json.key("error_message").string_or_null(error == errors.end() ? std::string_view() : error->second);
   if (with_sequence && event.sequence) json.key("sequence").integer(*event.sequence);
   json.end_object();
 }
@@ -120,7 +137,10 @@ void write_details(JsonWriter& json, const Event& event, const std::vector<LogEn
     json.end_array();
   }
   write_rest(json, event);
-  if (const auto failure = last_failure(log)) json.key("error_message").string(failure->message);
+  write_absent(json, event);
+  json.key("finished_at").time_or_null(finished_at(event));
+  const auto failure = last_failure(log);
+  json.key("error_message").string_or_null(failure ? failure->message : std::string_view());
   json.end_object();
 }
 
@@ -152,7 +172,7 @@ void write_claims(JsonWriter& json, const std::vector<Claim>& claims) {
 
 void write_page(JsonWriter& json, const EventPage& page, const ListFilter& filter) {
   json.begin_object().key("events").begin_array();
-  for (const Event& event : page.events) write_summary(json, event, false);
+  for (const Event& event : page.events) write_summary(json, event, page.last_errors, false);
   json.end_array().key("total").integer(page.total).key("total_exact").boolean(page.total_exact);
   json.key("limit").integer(static_cast<std::int64_t>(filter.limit));
   json.key("offset").integer(filter.offset).end_object();
@@ -163,7 +183,7 @@ void write_correlation(JsonWriter& json, const Correlation& correlation) {
   json.key("total").integer(correlation.total).key("completed").integer(correlation.completed);
   json.key("failed").integer(correlation.failed).key("pending").integer(correlation.pending);
   json.key("events").begin_array();
-  for (const Event& event : correlation.events) write_summary(json, event, true);
+  for (const Event& event : correlation.events) write_summary(json, event, correlation.last_errors, true);
   json.end_array().end_object();
 }
 
@@ -228,14 +248,17 @@ void write_problem(JsonWriter& json, const Problem& problem) {
 }
 
 // The failure was recorded, so the message says what a person can do next instead of what was wrong.
-Problem max_retries_exceeded(EventId id, int retry_count, int max_retries) {
+Problem last_failure_problem(EventId id, int retry_count, int max_retries) {
   const std::string text = id_text(id);
+  // With retries left, only the worker's `permanent` can have ended the event.
+  const bool permanent = retry_count < max_retries;
   Problem problem;
   problem.status = 400;
-  problem.kind = "max-retries-exceeded";
-  problem.title = "Max retries exceeded";
-  problem.message = "The failure was recorded and is the last: event " + text +
-                    " stays FAILED. POST /events/" + text + "/reset makes it pending again.";
+  problem.kind = permanent ? kFailedPermanently : kMaxRetriesExceeded;
+  problem.title = permanent ? "Failed permanently" : "Max retries exceeded";
+  problem.message = "The failure was recorded and is " + std::string(permanent ? "permanent" : "the last") +
+                    ": event " + text + " stays FAILED. POST /events/" + text +
+                    "/reset makes it pending again.";
   problem.retry_count = retry_count;
   problem.max_retries = max_retries;
   return problem;

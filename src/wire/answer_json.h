@@ -18,7 +18,8 @@ namespace eventq::wire {
 
 // All members of an event, as its publisher sees it.
 void write_event(JsonWriter& json, const Event& event);
-// The same with the message of its last failure, and with its log if `logs` says so.
+// The same with the message of its last failure, and with its log if `logs` says so. Members that explain the
+// end of an event are null, not absent, if there is no value.
 enum class Logs : std::uint8_t { left_out, shown };
 void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log,
                    Logs logs = Logs::shown);
@@ -66,7 +67,10 @@ struct Problem {
 };
 void write_problem(JsonWriter& json, const Problem& problem);
 
-// The answer to a failure after which the event is not retried.
-Problem max_retries_exceeded(EventId id, int retry_count, int max_retries);
+// The answer to a failure after which the event is not retried: the last of its retries, or a permanent one.
+// It follows from stored values only, so a repeated report gets the same bytes.
+Problem last_failure_problem(EventId id, int retry_count, int max_retries);
+inline constexpr std::string_view kMaxRetriesExceeded = "max-retries-exceeded";
+inline constexpr std::string_view kFailedPermanently = "failed-permanently";
 
 }  // namespace eventq::wire

@@ -61,7 +61,8 @@ TEST(AnswerJson, ALogEntryShowsOnlyReportedMembers) {
 
   EXPECT_TRUE(
       json.ends_with(R"("logs":[{"id":5001,"event_id":1001,"worker_id":"w:1","action":"PICKED","attempt":1,)"
-                     R"("created_at":"2025-12-24T10:30:00.000Z"}]})"))
+                     R"("created_at":"2025-12-24T10:30:00.000Z"}],"pattern":null,"superseded_by":null,)"
+                     R"("processed_at":null,"finished_at":null,"error_message":null})"))
       << json;
 }
 
@@ -99,10 +100,18 @@ TEST(AnswerJson, AResultInAListCarriesItsStatusFirst) {
 }
 
 TEST(AnswerJson, AFinalFailureHasTheErrorOfTheFirstApiAndIsAProblem) {
-  EXPECT_EQ(written([](JsonWriter& json) { write_problem(json, max_retries_exceeded(EventId{1001}, 3, 3)); }),
+  EXPECT_EQ(written([](JsonWriter& json) { write_problem(json, last_failure_problem(EventId{1001}, 3, 3)); }),
             R"({"error":"Max retries exceeded","retry_count":3,"max_retries":3,)"
             R"("type":"urn:eventq:problem:max-retries-exceeded","title":"Max retries exceeded","status":400,)"
             R"("detail":"The failure was recorded and is the last: event 1001 stays FAILED. )"
+            R"(POST /events/1001/reset makes it pending again."})");
+}
+
+TEST(AnswerJson, APermanentFailureIsNotCalledMaxRetriesExceeded) {
+  EXPECT_EQ(written([](JsonWriter& json) { write_problem(json, last_failure_problem(EventId{1001}, 1, 3)); }),
+            R"({"error":"Failed permanently","retry_count":1,"max_retries":3,)"
+            R"("type":"urn:eventq:problem:failed-permanently","title":"Failed permanently","status":400,)"
+            R"("detail":"The failure was recorded and is permanent: event 1001 stays FAILED. )"
             R"(POST /events/1001/reset makes it pending again."})");
 }
 
@@ -166,8 +175,50 @@ TEST(AnswerJson, OptionalMembersComeLast) {
       R"("correlation_id":null,"causation_id":"x","trace_id":"t1","pattern":"invoice.created","version":"1.0.0",)"
       R"("source":{"type":"integration","name":"Xero"},"timestamp":"2025-12-24T10:29:59.999Z","ordering_key":"o",)"
       R"("supersede_key":"s","superseded_by":1002,"sequence":0,)"
-      R"("retry":{"kind":"exponential","baseMs":100,"capMs":5000,"jitter":0.25},)"
-      R"("processed_at":"2025-12-24T10:30:00.007Z"})"))
+      R"("retry":{"kind":"exponential","baseMs":100,"capMs":5000,"jitter":0.25}})"))
+      << json;
+}
+
+TEST(AnswerJson, AProcessedEventSaysWhen) {
+  Event done = event();
+  done.status = Status::completed;
+  done.updated_at = kNoon + Millis(7);
+
+  const std::string json = written([&](JsonWriter& writer) { write_event(writer, done); });
+
+  EXPECT_TRUE(json.ends_with(R"("correlation_id":null,"processed_at":"2025-12-24T10:30:00.007Z"})")) << json;
+}
+
+TEST(AnswerJson, ASummarySaysWhyTheEventEnded) {
+  EventPage page;
+  page.events = {event(), event(), event()};
+  Event& failed = page.events[0];
+  failed.status = Status::failed;
+  failed.pattern = "invoice.created";
+  failed.worker_id = "w:1";
+  failed.updated_at = kNoon + Millis(7);
+  Event& superseded = page.events[1];
+  superseded.id = EventId{1002};
+  superseded.status = Status::superseded;
+  superseded.superseded_by = EventId{1003};
+  page.events[2].id = EventId{1003};
+  page.last_errors = {{EventId{1001}, "timeout"}};
+
+  const std::string json = written([&](JsonWriter& writer) { write_page(writer, page, {}); });
+
+  EXPECT_NE(json.find(R"("worker_id":"w:1","correlation_id":null,"pattern":"invoice.created",)"
+                      R"("superseded_by":null,"processed_at":"2025-12-24T10:30:00.007Z",)"
+                      R"("finished_at":"2025-12-24T10:30:00.007Z","error_message":"timeout"},{"id":1002,)"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("worker_id":null,"correlation_id":null,"pattern":null,"superseded_by":1003,)"
+                      R"("processed_at":null,"finished_at":"2025-12-24T10:30:00.000Z",)"
+                      R"("error_message":null},{"id":1003,)"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("pattern":null,"superseded_by":null,"processed_at":null,"finished_at":null,)"
+                      R"("error_message":null}],"total")"),
+            std::string::npos)
       << json;
 }
 
@@ -198,11 +249,11 @@ TEST(AnswerJson, AnEventShowsTheMessageOfItsLastFailure) {
 
   const std::string json =
       written([&](JsonWriter& writer) { write_details(writer, event(), log, Logs::left_out); });
-  EXPECT_TRUE(json.ends_with(R"("correlation_id":null,"error_message":"last"})")) << json;
+  EXPECT_TRUE(json.ends_with(R"("finished_at":null,"error_message":"last"})")) << json;
 
   const std::string none =
       written([&](JsonWriter& writer) { write_details(writer, event(), {done}, Logs::left_out); });
-  EXPECT_TRUE(none.ends_with(R"("correlation_id":null})")) << none;
+  EXPECT_TRUE(none.ends_with(R"("finished_at":null,"error_message":null})")) << none;
 }
 
 TEST(AnswerJson, AFailureWithoutAMessageShowsItsReason) {
@@ -236,7 +287,7 @@ TEST(AnswerJson, ACorrelationShowsItsCountsAndTheOrderOfItsEvents) {
   EXPECT_TRUE(json.starts_with(
       R"({"correlation_id":"c","total":4,"completed":2,"failed":1,"pending":1,"events":[{"id":1001,"title":)"))
       << json;
-  EXPECT_TRUE(json.ends_with(R"("correlation_id":null,"sequence":3}]})")) << json;
+  EXPECT_TRUE(json.ends_with(R"("error_message":null,"sequence":3}]})")) << json;
 }
 
 TEST(MarkPartial, NamesTheShardsThatAreMissing) {

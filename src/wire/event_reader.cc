@@ -11,6 +11,7 @@
 #include "model/event_context.h"
 #include "model/names.h"
 #include "model/tags.h"
+#include "wire/answer_json.h"
 #include "wire/config_json.h"
 #include "wire/event_fields.h"
 #include "wire/fields.h"
@@ -138,7 +139,10 @@ Result<std::vector<T>> read_list(const JsonValue& body, const std::string& name,
   return list;
 }
 
-constexpr std::string_view kLastFailure = "max-retries-exceeded";
+// The kinds of last_failure_problem().
+bool is_last_failure(std::string_view kind) {
+  return kind == kMaxRetriesExceeded || kind == kFailedPermanently;
+}
 
 // The last part of a problem's type; empty when the body is not a problem of eventq.
 std::string kind_of(Fields& problem) {
@@ -200,7 +204,7 @@ Result<LogEntry> read_result(const JsonValue& value, const std::string& where) {
   Fields fields(value, where, UnknownMembers::ignored);
   const std::string kind = kind_of(fields);
   if (kind.empty()) return read_entry(value, where);
-  if (kind != kLastFailure) return problem_of(fields.small_integer("status").value_or(500), fields);
+  if (!is_last_failure(kind)) return problem_of(fields.small_integer("status").value_or(500), fields);
   LogEntry entry;
   entry.action = Action::failed;
   entry.retry_count = need(fields, "retry_count", fields.small_integer("retry_count"));

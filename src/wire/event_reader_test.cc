@@ -172,12 +172,14 @@ TEST_F(EventReader, AReportIsReadBackAsItsEntry) {
 }
 
 TEST_F(EventReader, AFinalFailureIsReadAsAnEntry) {
-  const std::string text =
-      written([](JsonWriter& json) { write_problem(json, max_retries_exceeded(EventId{7}, 3, 3)); });
-  const LogEntry entry = read_report(parse(text)).value();
-  EXPECT_EQ(entry.action, Action::failed);
-  EXPECT_EQ(entry.retry_count, 3);
-  EXPECT_EQ(entry.next_retry_at, std::nullopt);
+  for (const int retry_count : {1, 3}) {  // a permanent failure, and the last of three
+    const std::string text = written(
+        [&](JsonWriter& json) { write_problem(json, last_failure_problem(EventId{7}, retry_count, 3)); });
+    const LogEntry entry = read_report(parse(text)).value();
+    EXPECT_EQ(entry.action, Action::failed);
+    EXPECT_EQ(entry.retry_count, retry_count);
+    EXPECT_EQ(entry.next_retry_at, std::nullopt);
+  }
 }
 
 TEST_F(EventReader, TheAnswerToNextIsReadWithItsResultsInOrder) {

@@ -91,7 +91,26 @@ class Lines {
     const bool is_new = event.status == Status::pending && event.retry_count == 0;
     if (is_new && event.due_at > event.updated_at) put("run_at", text_of(event.due_at));
     if (event.retry) put_retry(*event.retry);
-    if (has_ended(event.status)) put("processed_at", text_of(event.updated_at));
+    const bool processed =
+        has_ended(event.status) && event.status != Status::cancelled && event.status != Status::superseded;
+    if (processed) put("processed_at", text_of(event.updated_at));
+  }
+
+  // What lists and details have in addition, null if there is no value.
+  void put_end(const Event& event, const std::string& error) {
+    const bool ended = has_ended(event.status);
+    const bool dropped = event.status == Status::cancelled || event.status == Status::superseded;
+    put("pattern", quoted_or_null(event.pattern));
+    put("superseded_by", event.superseded_by ? text_of(*event.superseded_by) : "null");
+    put("processed_at", ended && !dropped ? text_of(event.updated_at) : "null");
+    put("finished_at", ended ? text_of(event.updated_at) : "null");
+    put("error_message", quoted_or_null(error));
+  }
+
+  void put_details(const Details& details) {
+    put_event(details.event);
+    put_end(details.event, "");
+    put_last_error("error_message", "", details.log);
   }
 
   // The last error, and its time when `time` is not empty.

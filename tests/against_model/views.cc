@@ -50,14 +50,18 @@ bool is_last_failure(const Changed& changed) {
 
 int put_last_failure(Lines& lines, const Changed& changed) {
   const std::string id = text_of(changed.entry.id);
-  lines.put("error", quoted("Max retries exceeded"));
-  lines.put("title", quoted("Max retries exceeded"));
+  const bool permanent = changed.entry.retry_count < changed.max_retries;
+  const std::string title = permanent ? "Failed permanently" : "Max retries exceeded";
+  lines.put("error", quoted(title));
+  lines.put("title", quoted(title));
   lines.put("retry_count", text_of(changed.entry.retry_count));
   lines.put("max_retries", text_of(changed.max_retries));
   lines.put("status", "400");
-  lines.put("type", quoted("urn:eventq:problem:max-retries-exceeded"));
-  lines.put("detail", quoted("The failure was recorded and is the last: event " + id +
-                             " stays FAILED. POST /events/" + id + "/reset makes it pending again."));
+  lines.put("type", quoted(permanent ? "urn:eventq:problem:failed-permanently"
+                                     : "urn:eventq:problem:max-retries-exceeded"));
+  lines.put("detail",
+            quoted("The failure was recorded and is " + std::string(permanent ? "permanent" : "the last") +
+                   ": event " + id + " stays FAILED. POST /events/" + id + "/reset makes it pending again."));
   return 400;
 }
 
@@ -199,8 +203,7 @@ class ClientView {
     const EventId id = std::get<EventId>(operation_.command.wait->what);
     if (!answer_.waited) return refuse_late("Event " + text_of(id) + " has not ended");
     const Details& details = **then_->details;
-    at().put_event(details.event);
-    at().put_last_error("error_message", "", details.log);
+    at().put_details(details);
     return 200;
   }
 
@@ -219,7 +222,7 @@ class ClientView {
     put("failed", text_of(correlation->failed));
     put("pending", text_of(correlation->pending));
     put_each("events", correlation->events, [&](const std::string& where, const Event& event) {
-      put_in_list(where, event);
+      put_in_list(where, event, correlation->last_errors);
       if (event.sequence) put(where + ".sequence", text_of(*event.sequence));
     });
     return 200;
@@ -247,9 +250,11 @@ class ClientView {
     return 200;
   }
 
-  void put_in_list(const std::string& where, const Event& event) {
+  void put_in_list(const std::string& where, const Event& event, const LastErrors& errors) {
     Lines lines = at(where + ".");
     lines.put_summary(event);
+    const auto error = errors.find(event.id);
+    lines.put_end(event, error == errors.end() ? "" : error->second);
     if (const auto retry = retry_time(event)) lines.put("next_retry_at", text_of(*retry));
   }
 
@@ -264,8 +269,7 @@ class ClientView {
       if (operation_.command.wait) {
         const Details& now = **then_->details;
         put("(Preference-Applied)", "wait=0");
-        at().put_event(now.event);
-        at().put_last_error("error_message", "", now.log);
+        at().put_details(now);
         if (!has_ended(now.event.status)) return 202;
         return published.existed ? 200 : 201;
       }
@@ -345,8 +349,7 @@ class ClientView {
   int details() {
     if (!*answer_.details) return refuse(answer_.details->error());
     const Details& details = **answer_.details;
-    at().put_event(details.event);
-    at().put_last_error("error_message", "", details.log);
+    at().put_details(details);
     if (!operation_.target.ends_with("?include_logs=true")) return 200;
     if (details.log.empty()) put("logs", "[]");
     for (std::size_t i = 0; i < details.log.size(); ++i) {
@@ -357,8 +360,9 @@ class ClientView {
 
   int page() {
     const EventPage& page = **answer_.page;
-    put_each("events", page.events,
-             [&](const std::string& where, const Event& event) { put_in_list(where, event); });
+    put_each("events", page.events, [&](const std::string& where, const Event& event) {
+      put_in_list(where, event, page.last_errors);
+    });
     put("total", text_of(page.total));
     put("total_exact", page.total_exact ? "true" : "false");
     put("limit", text_of(static_cast<std::int64_t>(operation_.command.list->limit)));

@@ -37,9 +37,10 @@ CallOutcome outcome_of(std::int64_t status) {
   return status == 503 ? CallOutcome::unknown : CallOutcome::refused;
 }
 
-// The answer "Max retries exceeded" means that the failure was recorded and was the last one.
+// These answers mean that the failure was recorded and was the last one.
 bool is_last_failure(int status, const JsonValue& body) {
-  return status == 400 && text(body, "error") == "Max retries exceeded";
+  const std::string error = text(body, "error");
+  return status == 400 && (error == "Max retries exceeded" || error == "Failed permanently");
 }
 
 std::string_view path_of(Kind kind) {

@@ -229,7 +229,7 @@ export class Client {
     try {
       return await this.call("POST", `/events/${named(held.id)}/${action}`, { body });
     } catch (error) {
-      if (!(error instanceof EventqError) || error.kind !== "max-retries-exceeded") throw error;
+      if (!(error instanceof EventqError) || !lastFailures.has(error.kind)) throw error;
       return lastFailure(error.problem, worker_id, { ...body, id: held.id }) as unknown as T;
     }
   }
@@ -364,12 +364,15 @@ function withEvents<T extends { events: QueueEvent[] }>(answer: T): T {
   return { ...answer, events: answer.events.map(shown) };
 }
 
+/** The report was recorded, and no retry follows. */
+const lastFailures: ReadonlySet<string> = new Set(["max-retries-exceeded", "failed-permanently"]);
+
 /** Converts one result of next() to the result of the corresponding single call. */
 function reportResult(result: Problem, worker_id: string, report: Reported<Completion | Failure | Release>): Entry | EventqError {
   const { status, ...entry } = result;
   if (status === 200) return entry as unknown as Entry;
   const error = problemError(Number(status), result);
-  return error.kind === "max-retries-exceeded" ? lastFailure(result, worker_id, report) : error;
+  return lastFailures.has(error.kind) ? lastFailure(result, worker_id, report) : error;
 }
 
 /** The entry of a final failure. The server recorded the report, so the call succeeded. */

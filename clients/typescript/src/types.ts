@@ -81,6 +81,12 @@ export interface QueueEvent {
   traceparent?: string;
   tracestate?: string;
   published_by?: string;
+  /** This member and those below are in lists and in get(): null if there is no value. */
+  error_message?: string | null;
+  processed_at?: string | null;
+  finished_at?: string | null;
+  pattern?: string | null;
+  superseded_by?: number | null;
   [member: string]: unknown;
 }
 

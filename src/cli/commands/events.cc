@@ -75,6 +75,12 @@ bool has_event_fields(Invocation& run) {
   return true;
 }
 
+std::vector<OutputColumn> listed_event_columns() {
+  std::vector<OutputColumn> columns = event_columns();
+  columns.push_back({.heading = "ERROR", .field = "error_message", .optional = true});
+  return columns;
+}
+
 bool has_ended(std::string_view status) { return status != "PENDING" && status != "PROCESSING"; }
 
 EventNumber event_number(Invocation& run, const std::string& text) {

@@ -25,6 +25,8 @@ namespace eventq::cli {
 
 // The columns of a list of events.
 [[nodiscard]] std::vector<OutputColumn> event_columns();
+// The same with the message of the last failure, which lists have.
+[[nodiscard]] std::vector<OutputColumn> listed_event_columns();
 
 // Whether events may have every field of --fields. If not, the error was already printed as wrong usage: a
 // typing error would otherwise become an empty column.

@@ -12,30 +12,16 @@
 namespace eventq::cli {
 namespace {
 
-// error: needs the error message, which lists do not contain, so the event is fetched.
-std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& error, ExitCode& code) {
-  const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
-  code = called.code;
-  if (!called) return std::nullopt;
-  const AnswerJson event(called.body);
-  return contains_ignoring_case(text_at(*event, "error_message").value_or(""), error);
-}
-
 void find_with_status(Invocation& run, const EventFilter& filter, const std::string& status,
                       const std::function<bool(const JsonValue&)>& accepts, MatchedEvents& found) {
   const TimePoint now = run.output.clock->now();
-  ExitCode code = ExitCode::done;
   const auto visit = [&](const JsonValue& event) {
     const std::int64_t id = integer_at(event, "id").value_or(0);
     const auto created = parse_iso_time(text_at(event, "created_at").value_or(""));
     if (!accepts(event)) return true;
     if (filter.older && created && now - *created < *filter.older) return true;
-    // Last, because it costs a call per event.
-    if (filter.error) {
-      const auto match = says(run, id, *filter.error, code);
-      if (!match) return false;
-      if (!*match) return true;
-    }
+    const std::string error = text_at(event, "error_message").value_or("");
+    if (filter.error && !contains_ignoring_case(error, *filter.error)) return true;
     found.events.push_back({.id = id,
                             .created = created.value_or(now),
                             .queue = text_at(event, "queue").value_or(""),
@@ -43,7 +29,7 @@ void find_with_status(Invocation& run, const EventFilter& filter, const std::str
     return true;
   };
   const PagedResult paged = each_event(run, query_of(filter, status), 0, limits::kPage, visit);
-  found.code = paged.code == ExitCode::done ? code : paged.code;
+  found.code = paged.code;
   // A change of only the reachable events would look complete although it is not, so nothing is changed.
   if (found.code == ExitCode::done && report_missing_shards(run, paged.missing) != ExitCode::done) {
     run.err << "Nothing changed. Give the IDs of events, or wait until the shard is reachable.\n";

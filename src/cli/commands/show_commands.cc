@@ -14,9 +14,9 @@ namespace {
 
 // GET /events omits these fields, so each event must be fetched separately.
 bool needs_whole_event(const OutputOptions& output) {
-  constexpr std::array<std::string_view, 13> kLeftOut = {
-      "payload", "description", "max_retries",  "error_message", "source", "causation_id", "trace_id",
-      "version", "timestamp",   "ordering_key", "supersede_key", "run_at", "retry"};
+  constexpr std::array<std::string_view, 12> kLeftOut = {
+      "payload", "description", "max_retries",  "source",        "causation_id", "trace_id",
+      "version", "timestamp",   "ordering_key", "supersede_key", "run_at",       "retry"};
   return std::any_of(output.fields.begin(), output.fields.end(), [&](const std::string& field) {
     const std::string first = field.substr(0, field.find('.'));
     return std::find(kLeftOut.begin(), kLeftOut.end(), first) != kLeftOut.end();
@@ -36,7 +36,7 @@ ExitCode list_events(Invocation& run) {
   }
   if (all) most = std::numeric_limits<std::size_t>::max();
   const bool whole = needs_whole_event(run.output);
-  RecordPrinter printer(run.out, run.output, event_columns());
+  RecordPrinter printer(run.out, run.output, listed_event_columns());
   ExitCode code = ExitCode::done;
   std::size_t shown = 0;
   std::int64_t last = 0;
@@ -134,7 +134,7 @@ std::vector<CommandSpec> show_commands() {
       {.name = "ls",
        .summary = "List events",
        .details = "In the order of their ids, the oldest first. Lists do not contain payload, description, "
-                  "max_retries, error_message and source: if --fields names one of them, the command "
+                  "max_retries and source: if --fields names one of them, the command "
                   "fetches each event with a call of its own.",
        .options = ls_options(),
        .examples = {{"eventq ls --status FAILED", "List failed events"},

@@ -15,7 +15,8 @@
 namespace eventq::cli {
 namespace {
 
-constexpr std::size_t kGap = 2;        // between two columns
+constexpr std::size_t kGap = 2;  // between two columns
+constexpr std::string_view kNoValue = "-";
 constexpr std::size_t kNarrowest = 8;  // the minimum width of a text column that shrinks
 
 // JSON strings contain no raw line ends, so a line end is white space between tokens and may become a blank.
@@ -124,6 +125,7 @@ RecordPrinter::RecordPrinter(std::ostream& out, const OutputOptions& options,
                                     [&](const OutputColumn& column) { return column.field == field; });
     // A column of the command keeps its heading and its kind; any other field is shown as text.
     chosen.push_back(known != columns_.end() ? *known : OutputColumn{.heading = field, .field = field});
+    chosen.back().optional = false;
   }
   columns_ = std::move(chosen);
 }
@@ -156,7 +158,7 @@ void RecordPrinter::add(std::string_view json_object) {
 
 std::string RecordPrinter::cell(const JsonValue& record, const OutputColumn& column) const {
   const auto value = value_at(record, column.field);
-  if (!value || value->type() == JsonType::null) return "-";
+  if (!value || value->type() == JsonType::null) return std::string(kNoValue);
   const std::string text = printable(value->string().value_or(one_line(options_, value->raw())));
   if (column.kind == CellKind::time) return shown_time(options_, text);
   return column.kind == CellKind::duration ? shown_duration(text, *value) : text;
@@ -191,6 +193,18 @@ std::vector<std::size_t> RecordPrinter::fitted() const {
   return widths;
 }
 
+void RecordPrinter::omit_empty_columns() {
+  for (std::size_t i = columns_.size(); i-- > 0;) {
+    const bool empty = std::all_of(rows_.begin(), rows_.end(),
+                                   [&](const std::vector<std::string>& row) { return row[i] == kNoValue; });
+    if (!columns_[i].optional || !empty) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    columns_.erase(columns_.begin() + at);
+    widths_.erase(widths_.begin() + at);
+    for (std::vector<std::string>& row : rows_) row.erase(row.begin() + at);
+  }
+}
+
 void RecordPrinter::print_row(const std::vector<std::string>& row, const std::vector<std::size_t>& widths,
                               bool heading) {
   std::string line;
@@ -215,6 +229,7 @@ void RecordPrinter::print_row(const std::vector<std::string>& row, const std::ve
 
 void RecordPrinter::flush() {
   if (options_.format == Format::table && !rows_.empty()) {
+    if (!headed_) omit_empty_columns();
     const std::vector<std::size_t> widths = fitted();
     std::vector<std::string> headings;
     for (const OutputColumn& column : columns_) headings.push_back(printable(column.heading));

@@ -31,6 +31,7 @@ struct OutputColumn {
   std::string_view heading;
   std::string_view field;
   CellKind kind = CellKind::text;
+  bool optional = false;  // a table omits it if none of its first rows has a value
 };
 
 // Prints records, each a JSON object as text, in the format of `options`. Tables are aligned by display width
@@ -48,6 +49,7 @@ class RecordPrinter {
   void add_row(const JsonValue& record);
   [[nodiscard]] std::string cell(const JsonValue& record, const OutputColumn& column) const;
   [[nodiscard]] std::vector<std::size_t> fitted() const;
+  void omit_empty_columns();
   void print_row(const std::vector<std::string>& row, const std::vector<std::size_t>& widths, bool heading);
 
   std::ostream& out_;

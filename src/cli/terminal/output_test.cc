@@ -173,6 +173,24 @@ TEST_F(OutputTest, AlignsLaterRowsWithEarlierOnes) {
   EXPECT_EQ(out.str(), "TITLE       ID\nlong title   1\nx            2\n");
 }
 
+TEST_F(OutputTest, AnOptionalColumnIsPrintedIfARowHasAValueForIt) {
+  on_terminal(80);
+  const auto printed = [&](const std::vector<std::string>& records) {
+    std::ostringstream out;
+    RecordPrinter printer(
+        out, options_, {{"ID", "id"}, {.heading = "ERROR", .field = "error", .optional = true}, {"X", "x"}});
+    for (const std::string& record : records) printer.add(record);
+    printer.finish();
+    return out.str();
+  };
+
+  EXPECT_EQ(printed({R"({"id":1,"error":null})", R"({"id":2})"}), "ID  X\n1   -\n2   -\n");
+  EXPECT_EQ(printed({R"({"id":1})", R"({"id":2,"error":"gone"})"}),
+            "ID  ERROR  X\n1   -      -\n2   gone   -\n");
+  options_.fields = {"id", "error"};
+  EXPECT_EQ(printed({R"({"id":1,"error":null})"}), "ID  ERROR\n1   -\n");
+}
+
 TEST_F(OutputTest, PrintsOneMemberOfARecordPerLine) {
   on_terminal(80);
 

@@ -75,7 +75,7 @@ bool is_last_failure(const LogEntry& entry) { return entry.action == Action::fai
 
 // Without a request id, so that a repeated report gets the same bytes.
 wire::Problem last_failure(const Changed& changed) {
-  return wire::max_retries_exceeded(changed.entry.id, changed.entry.retry_count, changed.max_retries);
+  return wire::last_failure_problem(changed.entry.id, changed.entry.retry_count, changed.max_retries);
 }
 
 // A heartbeat has no log entry: its answer is the end of the lease.

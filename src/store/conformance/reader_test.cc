@@ -161,6 +161,43 @@ TEST_P(StoreConformance, AListOmitsPayloadAndDescription) {
             "due_at=1700000000000 updated_at=1700000000000");
 }
 
+TEST_P(StoreConformance, AListHasTheMessageOfEachEventsLastFailure) {
+  const auto failure = [](EventId id, std::optional<std::string> message, std::string reason = "") {
+    LogEntry entry = new_entry(id, Action::failed);
+    entry.error_message = std::move(message);
+    entry.reason = std::move(reason);
+    return entry;
+  };
+  const auto attempted = [](Event& event) { event.correlation_id = "corr"; };
+  const auto fail_twice = [&](Event& event) {
+    event.attempts = 2;
+    end(event, Status::failed, now());
+  };
+  const EventId a = add("a", attempted);
+  const EventId b = add("b", attempted);
+  const EventId c = add("c", attempted);
+  const EventId d = add("d", attempted);
+  append(failure(a, "first"));
+  append(failure(a, "last"));
+  append(new_entry(a, Action::reset));
+  append(failure(b, "older"));
+  append(failure(b, std::nullopt, "Claimed 5 times."));
+  append(failure(c, "told"));
+  append(failure(c, ""));
+  append(failure(d, std::nullopt));
+  change(a, [](Event& event) { event.attempts = 2; });  // pending again
+  for (const EventId id : {b, c, d}) change(id, fail_twice);
+  add("never claimed", attempted);
+
+  const LastErrors expected = {{a, "last"}, {b, "Claimed 5 times."}, {c, "told"}};
+  EXPECT_EQ(must(reader().list({})).last_errors, expected);
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_correlation({"corr", 5, 2, 0, 3, 5, "", ""}));
+  });
+  EXPECT_EQ(must(reader().correlation("corr", {}, 10))->last_errors, expected);
+  EXPECT_EQ(must(reader().list({.limit = 1})).last_errors, (LastErrors{{a, "last"}}));
+}
+
 TEST_P(StoreConformance, TheTotalsOfAnEmptyStoreAreZero) { EXPECT_EQ(totals(), "of 0"); }
 
 TEST_P(StoreConformance, TheTotalsFollowAnEventThroughEveryKindOfChange) {

@@ -22,6 +22,17 @@ bool is_listed(const Event& event, const ListFilter& filter) {
   return has_any(event.tags, filter.tags);
 }
 
+// The message of the newest failure in a log; empty: there is none.
+std::string last_error(const std::vector<LogEntry>& log) {
+  std::string last;
+  for (const LogEntry& entry : log) {
+    if (entry.action != Action::failed) continue;
+    const std::string message = entry.error_message.value_or("");
+    if (!message.empty() || !entry.reason.empty()) last = message.empty() ? entry.reason : message;
+  }
+  return last;
+}
+
 // REQUIRES: `event` ended after all events that were added to the group before.
 void add(const Event& event, FailureGroup& group) {
   if (group.events++ == 0) group.first_at = event.updated_at;
@@ -62,6 +73,7 @@ class MemoryReader final : public Reader {
       if (id <= filter.after || skipped++ < filter.offset) continue;
       if (page.events.size() < filter.limit) page.events.push_back(without_payload(stored.event));
     }
+    page.last_errors = last_errors(page.events);
     return page;
   }
 
@@ -114,6 +126,7 @@ class MemoryReader final : public Reader {
       const bool belongs = event_id > after && stored.event.correlation_id == id;
       if (belongs) correlation.events.push_back(without_payload(stored.event));
     }
+    correlation.last_errors = last_errors(correlation.events);
     return std::optional(std::move(correlation));
   }
 
@@ -215,6 +228,15 @@ class MemoryReader final : public Reader {
   }
 
  private:
+  LastErrors last_errors(const std::vector<Event>& events) const {
+    LastErrors errors;
+    for (const Event& event : events) {
+      std::string message = last_error(log_of(state_, event.id));
+      if (!message.empty()) errors[event.id] = std::move(message);
+    }
+    return errors;
+  }
+
   const MemoryState& state_;  // guarded by mutex_
   std::mutex& mutex_;
 };

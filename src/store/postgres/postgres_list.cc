@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "generated/postgres_sql.h"
+#include "model/lifecycle.h"
 #include "model/names.h"
 #include "store/postgres/postgres_reader.h"
 #include "store/postgres/rows.h"
@@ -63,6 +64,20 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
   }
 }
 
+Result<void> PostgresReader::read_last_errors(const std::vector<Event>& events, LastErrors& errors) {
+  std::vector<std::int64_t> ids;
+  for (const Event& event : events) {
+    if (may_have_failed(event)) ids.push_back(number(event.id));
+  }
+  if (ids.empty()) return {};
+  const auto rows = run_one(sql::last_errors, params_of(ids));
+  if (!rows) return rows.error();
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    errors.emplace(EventId{rows->number(row, 0)}, rows->text(row, 1));
+  }
+  return {};
+}
+
 Result<EventPage> PostgresReader::list(const ListFilter& filter) {
   PageBuilder page(filter);
   const bool stored_count = page.has_stored_count();
@@ -74,7 +89,9 @@ Result<EventPage> PostgresReader::list(const ListFilter& filter) {
   const auto walked = walk(page.walked(), first_rows, std::move(beside),
                            [&](Event&& event) { return page.take(std::move(event)); });
   if (!walked) return walked.error();
-  return page.finish(stored_count ? std::optional(walked->at(0).number(0, 0)) : std::nullopt);
+  EventPage listed = page.finish(stored_count ? std::optional(walked->at(0).number(0, 0)) : std::nullopt);
+  if (const auto read = read_last_errors(listed.events, listed.last_errors); !read) return read.error();
+  return listed;
 }
 
 Result<std::optional<Correlation>> PostgresReader::correlation(const std::string& id, EventId after,
@@ -95,6 +112,7 @@ Result<std::optional<Correlation>> PostgresReader::correlation(const std::string
   found.pending = rows.number(0, 2);
   found.completed = rows.number(0, 3);
   found.failed = rows.number(0, 4);
+  if (const auto read = read_last_errors(found.events, found.last_errors); !read) return read.error();
   return std::optional(std::move(found));
 }
 

@@ -61,6 +61,10 @@ class PostgresReader final : public Reader {
   Result<std::vector<Rows>> walk(const ListFilter& filter, std::size_t first_rows,
                                  std::vector<StatementCall> beside, const std::function<bool(Event&&)>& take);
 
+  // postgres_list.cc: runs no statement if no event may have failed. An event may fail between the list and
+  // this call; its row then shows the newer message.
+  Result<void> read_last_errors(const std::vector<Event>& events, LastErrors& errors);
+
   Reconnector reconnector_;
   std::unique_ptr<PgConnection> connection_;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "generated/sqlite_sql.h"
+#include "model/lifecycle.h"
 #include "model/names.h"
 #include "store/sqlite/rows.h"
 
@@ -49,7 +50,9 @@ class SqliteReader final : public Reader {
     }
     const auto walked = walk(page.walked(), [&](Event&& event) { return page.take(std::move(event)); });
     if (!walked) return walked.error();
-    return page.finish(stored_count);
+    EventPage listed = page.finish(stored_count);
+    if (const auto read = read_last_errors(listed.events, listed.last_errors); !read) return read.error();
+    return listed;
   }
 
   Result<std::optional<QueueDocument>> queue(const std::string& id, std::size_t events) override {
@@ -102,6 +105,7 @@ class SqliteReader final : public Reader {
         return found.events.size() < limit;
       });
       if (!walked) return walked.error();
+      if (const auto read = read_last_errors(found.events, found.last_errors); !read) return read.error();
       return std::optional(std::move(found));
     });
   }
@@ -213,6 +217,17 @@ class SqliteReader final : public Reader {
     return found;
   }
 
+  Result<void> read_last_errors(const std::vector<Event>& events, LastErrors& errors) {
+    for (const Event& event : events) {
+      if (!may_have_failed(event)) continue;
+      auto error = one_row(last_error_.with(number(event.id)),
+                           [](const Statement& row) { return std::string(row.text(0)); });
+      if (!error) return error.error();
+      if (*error) errors.emplace(event.id, std::move(**error));
+    }
+    return {};
+  }
+
   // The statement whose index fits the filter best. Ended events other than completed ones are rare, so a
   // list of them has an index of its own.
   Statement& list_statement(const ListFilter& filter, EventId after) {
@@ -252,6 +267,7 @@ class SqliteReader final : public Reader {
   Statement load_live_ = prepare_(sql::load_live);
   Statement load_archived_ = prepare_(sql::load_archived);
   Statement event_log_ = prepare_(sql::event_log);
+  Statement last_error_ = prepare_(sql::last_error);
   Statement list_all_ = prepare_(sql::list_all);
   Statement list_live_ = prepare_(sql::list_live);
   Statement list_archived_ = prepare_(sql::list_archived);
