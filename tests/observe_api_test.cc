@@ -97,6 +97,72 @@ TEST_F(ObserveApiTest, WorkersSurviveARestart) {
   EXPECT_EQ(at(get("/workers"), "workers[0].holding[0]"), "1");
 }
 
+TEST_F(ObserveApiTest, AWorkerIsShownByItsId) {
+  publish("mail");
+  claim("mail", "a/b:1");
+
+  const HttpResponse worker = get("/workers/a%2Fb:1");
+
+  EXPECT_EQ(worker.status, 200);
+  EXPECT_EQ(R"({"workers":[)" + worker.body + "]}", get("/workers").body);
+  EXPECT_EQ(at(worker, "worker_id"), R"("a/b:1")");
+  EXPECT_EQ(at(worker, "holding[0]"), "1");
+}
+
+TEST_F(ObserveApiTest, AnUnknownWorkerIs404AndHasAnEmptyLog) {
+  const HttpResponse none = get("/workers/w:9");
+
+  EXPECT_EQ(none.status, 404);
+  EXPECT_EQ(at(none, "type"), R"("urn:eventq:problem:not-found")");
+  EXPECT_EQ(get("/workers/w:9/log").body, R"({"worker_id":"w:9","entries":[],"next":null,"complete":true})");
+}
+
+TEST_F(ObserveApiTest, AllActionsOfAWorkerAreListedNewestFirst) {
+  put("/queues/mail", R"({"retry":{"baseMs":0}})");
+  publish("mail");
+  publish("mail");
+  const auto later = [&](const std::string& id) {
+    advance(1s);
+    return id;
+  };
+  fail(later(claim("mail")), "busy");
+  complete(later(claim("mail", "w:2")), "w:2");
+  complete(later(claim("mail")));
+
+  expect_members(R"({"worker_id":"w:1","entries":[
+      {"event_id":2,"action":"COMPLETED","attempt":1,"created_at":"2024-03-15T00:00:03.000Z"},
+      {"event_id":2,"action":"PICKED","attempt":1,"created_at":"2024-03-15T00:00:02.000Z"},
+      {"event_id":1,"action":"FAILED","attempt":1,"error_message":"busy","created_at":"2024-03-15T00:00:01.000Z"},
+      {"event_id":1,"action":"PICKED","attempt":1,"created_at":"2024-03-15T00:00:00.000Z"}],
+      "next":null,"complete":true})",
+                 get("/workers/w:1/log"));
+}
+
+TEST_F(ObserveApiTest, TheLogOfAWorkerIsReadPageByPage) {
+  for (int i = 0; i < 3; ++i) {
+    publish("mail");
+    claim("mail");
+  }
+  std::string before;
+  for (const std::string id : {"3", "2", "1"}) {
+    const HttpResponse page = get("/workers/w:1/log?limit=1" + before);
+    EXPECT_EQ(at(page, "entries[0].event_id"), id) << page.body;
+    EXPECT_EQ(at(page, "entries[1].event_id"), "");
+    std::string next = at(page, "next");
+    std::erase(next, '"');
+    before = "&before=" + next;
+  }
+  EXPECT_EQ(get("/workers/w:1/log?limit=1" + before).body,
+            R"({"worker_id":"w:1","entries":[],"next":null,"complete":true})");
+}
+
+TEST_F(ObserveApiTest, AWrongCursorOrLimitOfAWorkersLogIsRefused) {
+  for (const std::string query :
+       {"before=7", "before=7-", "before=-7", "before=a-b", "limit=0", "limit=1001", "after=1-1"}) {
+    EXPECT_EQ(get("/workers/w:1/log?" + query).status, 400) << query;
+  }
+}
+
 // Failures
 
 class FailuresApiTest : public ObserveApiTest {

@@ -232,6 +232,48 @@ TEST(Merge, ErrorsOfEventsComeFromAllShards) {
             (LastErrors{{EventId{3}, "three"}, {EventId{4}, "four"}}));
 }
 
+std::string text_of(const WorkerLogPage& page) {
+  std::string text;
+  for (const LogEntry& entry : page.entries) {
+    text += std::to_string(static_cast<int>(entry.id)) + "-" +
+            std::to_string(static_cast<int>(entry.log_id)) + " ";
+  }
+  return text + (page.complete ? "complete" : "incomplete") +
+         (page.next ? ", next " + std::to_string(static_cast<int>(page.next->event)) + "-" +
+                          std::to_string(static_cast<int>(page.next->entry))
+                    : "");
+}
+
+WorkerLogPage log_page(const std::vector<std::pair<int, int>>& entries, std::optional<LogCursor> next = {}) {
+  WorkerLogPage page;
+  for (const auto& [event_id, log_id] : entries) {
+    page.entries.push_back({.log_id = LogId(log_id), .id = EventId(event_id)});
+  }
+  page.next = next;
+  return page;
+}
+
+std::string merged_log(std::size_t limit, WorkerLogPage one, WorkerLogPage other) {
+  const Answer all = merge_all(asking(WorkerLogQuery{{.worker_id = "w:1", .limit = limit}}),
+                               {answering(std::move(one)), answering(std::move(other))});
+  return text_of(*std::get<Result<WorkerLogPage>>(all.admin));
+}
+
+TEST(Merge, TheLogOfAWorkerIsMergedOverShards) {
+  EXPECT_EQ(merged_log(9, log_page({{5, 2}, {3, 1}}), log_page({{4, 8}, {4, 7}})),
+            "5-2 4-8 4-7 3-1 complete");
+  EXPECT_EQ(
+      merged_log(2, log_page({{5, 2}, {3, 1}}, LogCursor{EventId{3}, LogId{1}}), log_page({{4, 8}, {4, 7}})),
+      "5-2 4-8 complete, next 4-8");
+}
+
+TEST(Merge, AShardWhoseScanEndedEarlyHoldsBackOlderEntriesOfOthers) {
+  WorkerLogPage early = log_page({{9, 1}}, LogCursor{EventId{6}, LogId{3}});
+  early.complete = false;
+
+  EXPECT_EQ(merged_log(9, early, log_page({{8, 5}, {4, 2}})), "9-1 8-5 incomplete, next 6-3");
+}
+
 TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheLargestGroupIsFirst) {
   const auto group = [](std::string cause, std::int64_t events, Millis at) {
     return FailureGroup{"q", std::move(cause), events, kStart + at, kStart + at, EventId(events)};

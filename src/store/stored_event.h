@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -39,6 +40,10 @@ bool matches_unindexed(const Stored& stored, const EndedFilter& filter);
 
 // filter.statuses, or all final statuses when it names none.
 std::vector<Status> statuses_of(const EndedFilter& filter);
+
+// Behind every entry of every log.
+inline constexpr LogCursor kLogEnd{EventId{std::numeric_limits<std::int64_t>::max()},
+                                   LogId{std::numeric_limits<std::int64_t>::max()}};
 
 // Builds the answer to Reader::list() from the matching events, in order of ids.
 class PageBuilder {

@@ -1,6 +1,9 @@
 // answer_json.cc: see answer_json.h.
 #include "wire/answer_json.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "eventq/event_context.h"
 #include "model/lifecycle.h"
 #include "model/names.h"
@@ -185,6 +188,26 @@ void write_correlation(JsonWriter& json, const Correlation& correlation) {
   json.key("events").begin_array();
   for (const Event& event : correlation.events) write_summary(json, event, correlation.last_errors, true);
   json.end_array().end_object();
+}
+
+void write_worker_log(JsonWriter& json, std::string_view worker_id, const WorkerLogPage& page) {
+  std::vector<const LogEntry*> newest_first;
+  newest_first.reserve(page.entries.size());
+  for (const LogEntry& entry : page.entries) newest_first.push_back(&entry);
+  // Entries of one commit have the same time; the numbers of their entries tell their order.
+  std::stable_sort(newest_first.begin(), newest_first.end(), [](const LogEntry* a, const LogEntry* b) {
+    return std::pair(a->created_at, a->log_id) > std::pair(b->created_at, b->log_id);
+  });
+  json.begin_object().key("worker_id").string(worker_id).key("entries").begin_array();
+  for (const LogEntry* entry : newest_first) write_log_entry(json, *entry);
+  json.end_array().key("next");
+  if (page.next) {
+    json.string(id_text(page.next->event) + "-" +
+                std::to_string(static_cast<std::int64_t>(page.next->entry)));
+  } else {
+    json.null();
+  }
+  json.key("complete").boolean(page.complete).end_object();
 }
 
 void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events) {

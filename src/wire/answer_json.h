@@ -30,6 +30,8 @@ void write_claims(JsonWriter& json, const std::vector<Claim>& claims);
 
 void write_page(JsonWriter& json, const EventPage& page, const ListFilter& filter);
 void write_correlation(JsonWriter& json, const Correlation& correlation);
+// Entries of one page are sorted by their time, newest first. Pages follow each other by event.
+void write_worker_log(JsonWriter& json, std::string_view worker_id, const WorkerLogPage& page);
 void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events);
 void write_why(JsonWriter& json, EventId id, Status status, const Why& why);
 

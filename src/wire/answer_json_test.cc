@@ -290,6 +290,26 @@ TEST(AnswerJson, ACorrelationShowsItsCountsAndTheOrderOfItsEvents) {
   EXPECT_TRUE(json.ends_with(R"("error_message":null,"sequence":3}]})")) << json;
 }
 
+TEST(AnswerJson, TheEntriesOfAWorkersLogAreSortedByTime) {
+  const auto entry = [](int event_id, int log_id, Millis at) {
+    return LogEntry{.log_id = LogId(log_id),
+                    .id = EventId(event_id),
+                    .attempt = 1,
+                    .worker_id = "w:1",
+                    .created_at = kNoon + at};
+  };
+  WorkerLogPage page;
+  page.entries = {entry(2, 3, Millis(1)), entry(1, 4, Millis(2)), entry(1, 2, Millis(1))};
+  page.next = LogCursor{EventId{1}, LogId{2}};
+  page.complete = false;
+
+  const std::string json = written([&](JsonWriter& writer) { write_worker_log(writer, "w:1", page); });
+
+  EXPECT_TRUE(json.starts_with(R"({"worker_id":"w:1","entries":[{"id":4,"event_id":1,)")) << json;
+  EXPECT_LT(json.find(R"("id":3,)"), json.find(R"("id":2,)")) << json;
+  EXPECT_TRUE(json.ends_with(R"(],"next":"1-2","complete":false})")) << json;
+}
+
 TEST(MarkPartial, NamesTheShardsThatAreMissing) {
   std::string object = R"({"events":[]})";
   mark_partial(object, {1});

@@ -71,22 +71,24 @@ std::int64_t sum_of(const Metrics& metrics, Status status) {
 
 }  // namespace
 
+void write_worker(JsonWriter& json, const WorkerState& worker) {
+  json.begin_object().key("worker_id").string(worker.row.id);
+  json.key("first_seen").time(worker.row.first_seen).key("last_seen").time(worker.row.last_seen);
+  json.key("completed").integer(worker.row.completed).key("failed").integer(worker.row.failed);
+  json.key("holding").begin_array();
+  for (const EventId id : worker.holding) json.integer(id_number(id));
+  json.end_array();
+  if (worker.asked) {
+    json.key("queue").string(worker.asked->queue).key("tags").string(join_tags(worker.asked->tags));
+  }
+  json.key("stale").boolean(worker.stale);
+  write_set(json, "stale_because", worker.stale_because);
+  json.end_object();
+}
+
 void write_workers(JsonWriter& json, const std::vector<WorkerState>& workers) {
   json.begin_object().key("workers").begin_array();
-  for (const WorkerState& worker : workers) {
-    json.begin_object().key("worker_id").string(worker.row.id);
-    json.key("first_seen").time(worker.row.first_seen).key("last_seen").time(worker.row.last_seen);
-    json.key("completed").integer(worker.row.completed).key("failed").integer(worker.row.failed);
-    json.key("holding").begin_array();
-    for (const EventId id : worker.holding) json.integer(id_number(id));
-    json.end_array();
-    if (worker.asked) {
-      json.key("queue").string(worker.asked->queue).key("tags").string(join_tags(worker.asked->tags));
-    }
-    json.key("stale").boolean(worker.stale);
-    write_set(json, "stale_because", worker.stale_because);
-    json.end_object();
-  }
+  for (const WorkerState& worker : workers) write_worker(json, worker);
   json.end_array().end_object();
 }
 

@@ -8,6 +8,7 @@
 
 namespace eventq::wire {
 
+void write_worker(JsonWriter& json, const WorkerState& worker);
 void write_workers(JsonWriter& json, const std::vector<WorkerState>& workers);
 
 void write_metrics(JsonWriter& json, const Metrics& metrics);

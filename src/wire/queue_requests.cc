@@ -60,6 +60,16 @@ Common read_common(Fields& fields, RevivalRequest& request) {
   return common;
 }
 
+// Two numbers, as in "1042-88".
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_cursor(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto first = parse_whole<std::int64_t>(text.substr(0, dash));
+  const auto second = parse_whole<std::int64_t>(text.substr(dash + 1));
+  if (!first || !second) return std::nullopt;
+  return std::pair(*first, *second);
+}
+
 Fault check_common(Common&& common, RevivalRequest& request) {
   EndedFilter& filter = request.filter;
   if (common.tags) {
@@ -72,14 +82,11 @@ Fault check_common(Common&& common, RevivalRequest& request) {
   }
   // "<milliseconds>-<id>", as write_more() in queue_json.cc writes it.
   if (common.after) {
-    const std::size_t dash = common.after->find('-');
-    const auto time = parse_whole<std::int64_t>(std::string_view(*common.after).substr(0, dash));
-    const auto id = parse_whole<std::int64_t>(
-        std::string_view(*common.after).substr(std::min(dash + 1, common.after->size())));
-    if (dash == std::string::npos || !time || !id || *time > kLatest) {
+    const auto cursor = parse_cursor(*common.after);
+    if (!cursor || cursor->first > kLatest) {
       return invalid("after", "after must be `next` of an earlier answer.");
     }
-    filter.after = EndedCursor{TimePoint(Millis(*time)), static_cast<EventId>(*id)};
+    filter.after = EndedCursor{TimePoint(Millis(cursor->first)), static_cast<EventId>(cursor->second)};
   }
   if (Fault fault = out_of_range("limit", common.limit, 1, limits::kReplay)) return fault;
   filter.limit = static_cast<std::size_t>(common.limit);
@@ -247,6 +254,23 @@ Result<FailuresParameters> parse_failures_query(const std::vector<QueryParameter
   if (Fault fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
   request.limit = static_cast<std::size_t>(limit);
   return request;
+}
+
+Result<WorkerLogFilter> parse_worker_log_query(std::string worker_id,
+                                               const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  const std::int64_t limit = fields.whole("limit").value_or(100);
+  const auto before = fields.text("before");
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = validate_worker_id(worker_id)) return *fault;
+  if (Fault fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
+  WorkerLogFilter filter{std::move(worker_id), std::nullopt, static_cast<std::size_t>(limit)};
+  if (before) {
+    const auto cursor = parse_cursor(*before);
+    if (!cursor) return invalid("before", "before must be `next` of an earlier answer.");
+    filter.before = LogCursor{EventId{cursor->first}, LogId{cursor->second}};
+  }
+  return filter;
 }
 
 std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {

@@ -63,6 +63,9 @@ struct FailuresParameters {
 };
 Result<FailuresParameters> parse_failures_query(const std::vector<QueryParameter>& query);
 
+Result<WorkerLogFilter> parse_worker_log_query(std::string worker_id,
+                                               const std::vector<QueryParameter>& query);
+
 // The wait of `Prefer: wait=10` (RFC 7240), which may be one of several preferences. A longer wait becomes
 // limits::kWait, because RFC 7240 lets the server respond earlier. A malformed preference is ignored.
 std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header);

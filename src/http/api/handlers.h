@@ -67,6 +67,8 @@ HandlerResult list_queue_log(ApiCall& call);
 
 // handlers_observe.cc
 HandlerResult list_workers(ApiCall& call);
+HandlerResult get_worker(ApiCall& call);
+HandlerResult list_worker_log(ApiCall& call);
 HandlerResult list_failures(ApiCall& call);
 HandlerResult retry_failures(ApiCall& call);
 HandlerResult retry_failures_as_before(ApiCall& call);

@@ -1,4 +1,5 @@
 // handlers_observe.cc: routes that show workers, failures and metrics, and the retry of failures.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "http/api/handlers.h"
 #include "http/api/media_type.h"
 #include "http/api/render.h"
+#include "wire/answer_json.h"
 #include "wire/observe_json.h"
 #include "wire/prometheus.h"
 #include "wire/queue_json.h"
@@ -36,6 +38,19 @@ HandlerResult retry(ApiCall& call, std::string_view count) {
       write);
 }
 
+// A shard that does not answer may know the worker.
+Error no_worker(const std::string& name, bool partial) {
+  if (partial) {
+    return {ErrorCode::unavailable,
+            "Worker \"" + name + "\" is not known to the shards that answered. Others did not answer.", ""};
+  }
+  return {
+      ErrorCode::not_found,
+      "There is no worker \"" + name +
+          "\". The server knows workers that called lately; GET /workers/{name}/log lists what a worker did.",
+      "worker_id"};
+}
+
 }  // namespace
 
 // GET /workers
@@ -44,6 +59,27 @@ HandlerResult list_workers(ApiCall&) {
     const auto& workers = std::get<std::vector<WorkerState>>(answer.admin);
     return json_response([&](JsonWriter& json) { wire::write_workers(json, workers); });
   });
+}
+
+// GET /workers/{name}
+HandlerResult get_worker(ApiCall& call) {
+  return admin_work(WorkersRequest{}, [name = call.name](Answer& answer) -> HandlerResult {
+    const auto& workers = std::get<std::vector<WorkerState>>(answer.admin);
+    const auto found = std::find_if(workers.begin(), workers.end(),
+                                    [&](const WorkerState& worker) { return worker.row.id == name; });
+    if (found == workers.end()) return no_worker(name, !answer.missing.empty());
+    return json_response([&](JsonWriter& json) { wire::write_worker(json, *found); });
+  });
+}
+
+// GET /workers/{name}/log
+HandlerResult list_worker_log(ApiCall& call) {
+  auto filter = wire::parse_worker_log_query(call.name, call.query);
+  if (!filter) return filter.error();
+  const auto write = [worker_id = filter->worker_id](JsonWriter& json, const WorkerLogPage& page) {
+    wire::write_worker_log(json, worker_id, page);
+  };
+  return admin_work_for<WorkerLogPage>(WorkerLogQuery{std::move(*filter)}, write);
 }
 
 // GET /failures

@@ -64,6 +64,8 @@ std::vector<Route> event_routes(const RefuseRemoval& refuse_removal) {
       {"POST", "/queues/{name}/supersede", supersede_events, changes, kOneEventBody, no_query},
       {"GET", "/queues/{name}/log", list_queue_log, reads, 0},
       {"GET", "/workers", list_workers, reads, 0, no_query},
+      {"GET", "/workers/{name}", get_worker, reads, 0, no_query},
+      {"GET", "/workers/{name}/log", list_worker_log, reads, 0},
       {"GET", "/failures", list_failures, reads, 0},
       {"POST", "/failures/retry", retry_failures, changes, kOneEventBody, no_query},
       {"POST", "/failures/redrive", retry_failures_as_before, changes, kOneEventBody, no_query},

@@ -191,11 +191,10 @@ class MemoryReader final : public Reader {
     for (auto at = state_.log.rbegin(); at != state_.log.rend(); ++at) {
       const LogCursor cursor{at->first.first, at->first.second};
       if (at->second.worker_id != filter.worker_id || (filter.before && cursor >= *filter.before)) continue;
-      if (page.entries.size() == filter.limit) {
-        page.next = LogCursor{page.entries.back().id, page.entries.back().log_id};
-        break;
-      }
       page.entries.push_back(at->second);
+      if (page.entries.size() < filter.limit) continue;
+      page.next = cursor;
+      break;
     }
     return page;
   }

@@ -1,7 +1,10 @@
-// postgres_list.cc: the lists of a PostgresReader. Each filter uses the index that fits it best.
+// postgres_list.cc: the lists of a PostgresReader. Each filter uses the index that fits it best. Lists by
+// worker have no index: they read all events or entries, for a limited time.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "eventq/limits.h"
 #include "generated/postgres_sql.h"
 #include "model/lifecycle.h"
 #include "model/names.h"
@@ -114,6 +117,36 @@ Result<std::optional<Correlation>> PostgresReader::correlation(const std::string
   found.failed = rows.number(0, 4);
   if (const auto read = read_last_errors(found.events, found.last_errors); !read) return read.error();
   return std::optional(std::move(found));
+}
+
+Result<WorkerLogPage> PostgresReader::worker_log(const WorkerLogFilter& filter) {
+  WorkerLogPage page;
+  const TimePoint end = clock_.now() + limits::kScan;
+  LogCursor last = filter.before.value_or(kLogEnd);
+  for (;;) {
+    const std::int64_t event = number(last.event);
+    const auto entry = static_cast<std::int64_t>(last.entry);
+    const std::size_t wanted = filter.limit - page.entries.size();
+    auto rows =
+        at_one_moment({{sql::worker_log, params_of(event, entry, kRowsPerSnapshot, filter.worker_id, wanted)},
+                       {sql::worker_log_end, params_of(event, entry, kRowsPerSnapshot)}});
+    if (!rows) return rows.error();
+    auto found = all_rows(rows->at(0), read_entry_row<RowView>);
+    if (!found) return found.error();
+    page.entries.insert(page.entries.end(), std::make_move_iterator(found->begin()),
+                        std::make_move_iterator(found->end()));
+    if (page.entries.size() == filter.limit) {
+      page.next = LogCursor{page.entries.back().id, page.entries.back().log_id};
+      return page;
+    }
+    const Rows& read_to = rows->at(1);
+    if (read_to.empty()) return page;
+    last = {EventId{read_to.number(0, 0)}, LogId{read_to.number(0, 1)}};
+    if (clock_.now() < end) continue;
+    page.next = last;
+    page.complete = false;
+    return page;
+  }
 }
 
 }  // namespace eventq::postgres

@@ -161,7 +161,6 @@ Result<std::vector<std::optional<EventId>>> PostgresReader::find(std::span<const
   }
   return found;
 }
-Result<WorkerLogPage> PostgresReader::worker_log(const WorkerLogFilter&) { return WorkerLogPage(); }
 
 Result<std::vector<QueueLogEntry>> PostgresReader::queue_log(const QueueLogFilter& filter) {
   return all_rows(run_one(sql::read_queue_log, params_of(filter.queue, log_end(filter), filter.limit)),

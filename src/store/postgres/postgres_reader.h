@@ -20,7 +20,9 @@ namespace eventq::postgres {
 
 class PostgresReader final : public Reader {
  public:
-  explicit PostgresReader(std::string url) : reconnector_(std::move(url)) {}
+  // `clock` limits the time of scans.
+  explicit PostgresReader(std::string url, const Clock& clock = system_clock())
+      : reconnector_(std::move(url)), clock_(clock) {}
 
   Result<std::optional<Event>> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
@@ -35,7 +37,6 @@ class PostgresReader final : public Reader {
                                        std::size_t limit) override;
   Result<std::vector<ArchiveFile>> archive_files() override;
   Result<std::vector<std::optional<EventId>>> find(std::span<const std::string> event_ids) override;
-  Result<WorkerLogPage> worker_log(const WorkerLogFilter& filter) override;
   Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) override;
   Result<Working> working() override;
   Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
@@ -44,6 +45,7 @@ class PostgresReader final : public Reader {
   void interrupt(bool interrupted) { reconnector_.interrupt(interrupted); }
 
   // postgres_list.cc
+  Result<WorkerLogPage> worker_log(const WorkerLogFilter& filter) override;
   Result<EventPage> list(const ListFilter& filter) override;
   Result<std::optional<Correlation>> correlation(const std::string& id, EventId after,
                                                  std::size_t limit) override;
@@ -66,6 +68,7 @@ class PostgresReader final : public Reader {
   Result<void> read_last_errors(const std::vector<Event>& events, LastErrors& errors);
 
   Reconnector reconnector_;
+  const Clock& clock_;
   std::unique_ptr<PgConnection> connection_;
 };
 

@@ -31,7 +31,8 @@ class PostgresStoreImpl final : public PostgresStore {
   }
 
   Result<std::unique_ptr<Reader>> reader() override {
-    return std::unique_ptr<Reader>(std::make_unique<PostgresReader>(url_));
+    return std::unique_ptr<Reader>(
+        std::make_unique<PostgresReader>(url_, session_.clock != nullptr ? *session_.clock : system_clock()));
   }
 
   Result<StoreSizes> sizes() override {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "eventq/limits.h"
 #include "generated/sqlite_sql.h"
 #include "model/lifecycle.h"
 #include "model/names.h"
@@ -17,7 +18,8 @@ constexpr int kRowsPerSnapshot = 5000;
 
 class SqliteReader final : public Reader {
  public:
-  explicit SqliteReader(SqliteConnection&& opened) : connection_(std::move(opened)) {}
+  SqliteReader(SqliteConnection&& opened, const Clock& clock)
+      : connection_(std::move(opened)), clock_(clock) {}
 
   [[nodiscard]] const Result<void>& prepared() const { return prepare_.result(); }
 
@@ -134,11 +136,25 @@ class SqliteReader final : public Reader {
     }
     return found;
   }
-  Result<WorkerLogPage> worker_log(const WorkerLogFilter&) override { return WorkerLogPage(); }
 
   Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) override {
     return all_rows(read_queue_log_.with(filter.queue, log_end(filter), filter.limit),
                     read_queue_log_entry<Statement>);
+  }
+
+  Result<WorkerLogPage> worker_log(const WorkerLogFilter& filter) override {
+    WorkerLogPage page;
+    const TimePoint end = clock_.now() + limits::kScan;
+    LogCursor last = filter.before.value_or(kLogEnd);
+    for (;;) {
+      const auto rows = read_worker_log(filter, last, page);
+      if (!rows) return rows.error();
+      if (page.next || *rows < kRowsPerSnapshot) return page;
+      if (clock_.now() < end) continue;
+      page.next = last;
+      page.complete = false;
+      return page;
+    }
   }
 
   Result<Working> working() override {
@@ -217,6 +233,27 @@ class SqliteReader final : public Reader {
     return found;
   }
 
+  // Adds the entries of the worker among the next kRowsPerSnapshot entries before `last`, and moves `last` to
+  // the last one read. Returns how many were read. Sets page.next when the page is full.
+  Result<int> read_worker_log(const WorkerLogFilter& filter, LogCursor& last, WorkerLogPage& page) {
+    worker_log_.with(number(last.event), static_cast<std::int64_t>(last.entry));
+    int rows = 0;
+    while (rows < kRowsPerSnapshot && !page.next) {
+      const auto row = worker_log_.step();
+      if (!row) return row.error();
+      if (!*row) break;
+      ++rows;
+      last = {EventId{worker_log_.integer(1)}, LogId{worker_log_.integer(0)}};
+      if (worker_log_.text(3) != filter.worker_id) continue;
+      auto entry = read_entry_row(worker_log_);
+      if (!entry) return entry.error();
+      page.entries.push_back(std::move(*entry));
+      if (page.entries.size() == filter.limit) page.next = last;
+    }
+    worker_log_.reset();
+    return rows;
+  }
+
   Result<void> read_last_errors(const std::vector<Event>& events, LastErrors& errors) {
     for (const Event& event : events) {
       if (!may_have_failed(event)) continue;
@@ -263,11 +300,13 @@ class SqliteReader final : public Reader {
   }
 
   SqliteConnection connection_;
+  const Clock& clock_;
   Preparer prepare_{connection_};
   Statement load_live_ = prepare_(sql::load_live);
   Statement load_archived_ = prepare_(sql::load_archived);
   Statement event_log_ = prepare_(sql::event_log);
   Statement last_error_ = prepare_(sql::last_error);
+  Statement worker_log_ = prepare_(sql::worker_log);
   Statement list_all_ = prepare_(sql::list_all);
   Statement list_live_ = prepare_(sql::list_live);
   Statement list_archived_ = prepare_(sql::list_archived);
@@ -296,11 +335,11 @@ class SqliteReader final : public Reader {
 
 }  // namespace
 
-Result<std::unique_ptr<Reader>> open_reader(const std::string& path) {
+Result<std::unique_ptr<Reader>> open_reader(const std::string& path, const Clock& clock) {
   auto connection = SqliteConnection::open(path, SqliteConnection::OpenMode::read);
   if (!connection) return connection.error();
   if (auto done = connection->run(sql::open_reader); !done) return done.error();
-  auto reader = std::make_unique<SqliteReader>(std::move(*connection));
+  auto reader = std::make_unique<SqliteReader>(std::move(*connection), clock);
   if (auto done = reader->prepared(); !done) return done.error();
   return std::unique_ptr<Reader>(std::move(reader));
 }

@@ -9,6 +9,6 @@
 
 namespace eventq::sqlite {
 
-Result<std::unique_ptr<Reader>> open_reader(const std::string& path);
+Result<std::unique_ptr<Reader>> open_reader(const std::string& path, const Clock& clock);
 
 }  // namespace eventq::sqlite

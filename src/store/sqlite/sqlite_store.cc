@@ -31,7 +31,7 @@ class SqliteStore final : public Store {
     return SqliteTransaction::begin(*writer_, now.value_or(clock_.now()));
   }
 
-  Result<std::unique_ptr<Reader>> reader() override { return open_reader(path_); }
+  Result<std::unique_ptr<Reader>> reader() override { return open_reader(path_, clock_); }
 
   Result<void> allow_later(bool allowed) override {
     if (allowed == writer_->later_allowed) return {};
