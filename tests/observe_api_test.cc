@@ -138,6 +138,19 @@ TEST_F(ObserveApiTest, AllActionsOfAWorkerAreListedNewestFirst) {
                  get("/workers/w:1/log"));
 }
 
+TEST_F(ObserveApiTest, AWorkerThatFailedAnEventIsFoundAfterAnotherCompletedIt) {
+  put("/queues/mail", R"({"retry":{"baseMs":0}})");
+  publish("mail");
+  publish("mail");
+  fail(claim("mail"));
+  complete(claim("mail", "w:2"), "w:2");
+
+  expect_members(
+      R"({"events":[{"id":1,"status":"COMPLETED","worker_id":"w:2"}],"total":1,"total_exact":true})",
+      get("/events?worker_id=w:1"));
+  EXPECT_EQ(at(get("/events?worker_id=w:1"), "scanned_to"), "");
+}
+
 TEST_F(ObserveApiTest, TheLogOfAWorkerIsReadPageByPage) {
   for (int i = 0; i < 3; ++i) {
     publish("mail");

@@ -230,11 +230,15 @@ class Client:
     def iterate(self, *, limit: int = 1000, after_id: int = 0, **filters: Any) -> Iterator[Event]:
         """All events that list() would show, `limit` per call."""
         while True:
-            page = self.list(limit=limit, after_id=after_id or None, **filters)["events"]
-            yield from page
-            if len(page) < limit:
+            page = self.list(limit=limit, after_id=after_id or None, **filters)
+            events = page["events"]
+            yield from events
+            if len(events) == limit:
+                after_id = events[-1].id
+            elif "scanned_to" in page:  # a time limit ended the page
+                after_id = page["scanned_to"]
+            else:
                 return
-            after_id = page[-1].id
 
     def correlation(self, name: str, *, limit: Optional[int] = None, after_id: Optional[int] = None) -> Dict[str, Any]:
         """The events with this correlation id, and counts: {"total", "completed", "failed", "pending", "events"}."""

@@ -51,10 +51,17 @@ EventPage merged(const ListFilter& filter, std::vector<EventPage> pages) {
     all.last_errors.merge(page.last_errors);
     all.total += page.total;
     all.total_exact = all.total_exact && page.total_exact;
+    if (page.scanned_to)
+      all.scanned_to = std::min(*page.scanned_to, all.scanned_to.value_or(*page.scanned_to));
   }
   std::sort(all.events.begin(), all.events.end(), by_id);
+  // A shard whose time limit ended its walk may have events behind it, so later events of other shards wait
+  // for the next page.
+  if (all.scanned_to) std::erase_if(all.events, [&](const Event& it) { return it.id > *all.scanned_to; });
   const auto skipped = std::min(static_cast<std::size_t>(filter.offset), all.events.size());
   all.events.erase(all.events.begin(), all.events.begin() + static_cast<std::ptrdiff_t>(skipped));
+  // A full page continues behind its last event.
+  if (all.events.size() >= filter.limit) all.scanned_to.reset();
   cut(all.events, filter.limit);
   return all;
 }

@@ -90,6 +90,22 @@ TEST(Merge, AnInexactTotalMakesTheSumInexact) {
   EXPECT_FALSE((*merge_all(list(0, 3), {page({}, 0), page({}, 10'000, false)}).page)->total_exact);
 }
 
+TEST(Merge, AShardWhoseWalkEndedEarlyHoldsBackLaterEventsOfOthers) {
+  Answer early = page({1}, 1, false);
+  (*early.page)->scanned_to = EventId{5};
+  Command command;
+  command.list = ListFilter{.worker_id = "w:1"};
+
+  const Answer all = merge_all(command, {early, page({2, 4, 6}, 3)});
+  EXPECT_THAT(ids((*all.page)->events), ElementsAre(1, 2, 4));
+  EXPECT_EQ((*all.page)->scanned_to, EventId{5});
+
+  command.list->limit = 2;
+  const Answer full = merge_all(command, {early, page({2, 4}, 2)});
+  EXPECT_THAT(ids((*full.page)->events), ElementsAre(1, 2));
+  EXPECT_EQ((*full.page)->scanned_to, std::nullopt);
+}
+
 TEST(Merge, AnOffsetCountsFromTheBeginningOfTheMergedList) {
   const Command question = list(2, 2);
   const Command each = for_each_shard(question, 2);

@@ -67,9 +67,15 @@ bool matches(const Event& event, const ListFilter& filter) {
   return (!filter.status || event.status == *filter.status) &&
          (!filter.event_id || event.event_id == *filter.event_id) &&
          (!filter.queue || event.queue == *filter.queue) &&
-         (!filter.worker_id || event.worker_id == *filter.worker_id) &&
          (!filter.correlation_id || event.correlation_id == *filter.correlation_id) &&
          has_any(event.tags, filter.tags);
+}
+
+PickedBy picked_by(const Event& event, std::string_view worker_id) {
+  if (event.worker_id == worker_id) return PickedBy::yes;
+  // No worker, or only the one that the event names, picked it.
+  const bool only_one = event.attempts == 1 && !event.worker_id.empty();
+  return event.attempts == 0 || only_one ? PickedBy::no : PickedBy::see_log;
 }
 
 bool matches_unindexed(const Stored& stored, const EndedFilter& filter) {
@@ -90,7 +96,7 @@ PageBuilder::PageBuilder(const ListFilter& filter)
 
 ListFilter PageBuilder::walked() const {
   ListFilter walked = filter_;
-  if (!has_stored_count_) walked.after = EventId{};
+  if (!has_stored_count_ && !filter_.worker_id) walked.after = EventId{};
   return walked;
 }
 
@@ -107,9 +113,16 @@ bool PageBuilder::take(Event&& event) {
   return !(full && (has_stored_count_ || matched_ >= kCountedMax));
 }
 
+void PageBuilder::stop(EventId last) {
+  stopped_ = true;
+  // A full page lacks only the count of later matches.
+  if (page_.events.size() < filter_.limit) page_.scanned_to = last;
+}
+
 EventPage PageBuilder::finish(std::optional<std::int64_t> stored_count) {
+  const bool counted_all = !stopped_ && !(filter_.worker_id && filter_.after > EventId{});
   page_.total = stored_count.value_or(matched_);
-  page_.total_exact = stored_count || matched_ < kCountedMax;
+  page_.total_exact = stored_count || (counted_all && matched_ < kCountedMax);
   return std::move(page_);
 }
 

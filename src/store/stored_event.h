@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "eventq/error.h"
@@ -33,7 +34,13 @@ void add_to(WorkerRow& row, const WorkerRow& change);
 
 QueueDocument document_of(QueueRecord&& record);
 
+// Whether the event matches all parts of the filter but worker_id.
 bool matches(const Event& event, const ListFilter& filter);
+
+// Whether a worker ever picked the event, as far as the event itself tells. An event names only the worker of
+// its last attempt, and none after a retry, so its log decides otherwise.
+enum class PickedBy : std::uint8_t { yes, no, see_log };
+PickedBy picked_by(const Event& event, std::string_view worker_id);
 
 // Compares the fields that no index has: pattern, cause and tags.
 bool matches_unindexed(const Stored& stored, const EndedFilter& filter);
@@ -54,11 +61,15 @@ class PageBuilder {
   [[nodiscard]] bool has_stored_count() const { return has_stored_count_; }
 
   // What to read. Without a stored counter the total includes the matches that `after` and `offset` skip, so
-  // the walk starts at the first event.
+  // the walk starts at the first event. A list by worker starts behind `after`, because its walk has a time
+  // limit and could never reach a later page otherwise.
   [[nodiscard]] ListFilter walked() const;
 
   // Takes the next match. Returns false when the page needs no further one.
   bool take(Event&& event);
+
+  // The time limit ended the walk behind this event.
+  void stop(EventId last);
 
   // REQUIRES: `stored_count` has a value if has_stored_count().
   EventPage finish(std::optional<std::int64_t> stored_count);
@@ -67,6 +78,7 @@ class PageBuilder {
   const ListFilter& filter_;
   const bool has_stored_count_;
   EventPage page_;
+  bool stopped_ = false;
   std::int64_t matched_ = 0;
   std::int64_t skipped_ = 0;
 };

@@ -178,7 +178,9 @@ void write_page(JsonWriter& json, const EventPage& page, const ListFilter& filte
   for (const Event& event : page.events) write_summary(json, event, page.last_errors, false);
   json.end_array().key("total").integer(page.total).key("total_exact").boolean(page.total_exact);
   json.key("limit").integer(static_cast<std::int64_t>(filter.limit));
-  json.key("offset").integer(filter.offset).end_object();
+  json.key("offset").integer(filter.offset);
+  if (page.scanned_to) json.key("scanned_to").integer(id_number(*page.scanned_to));
+  json.end_object();
 }
 
 void write_correlation(JsonWriter& json, const Correlation& correlation) {

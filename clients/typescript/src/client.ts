@@ -154,12 +154,12 @@ export class Client {
   /** All events that list() would show, `limit` per call. */
   async *iterate(request: ListRequest = {}): AsyncGenerator<QueueEvent, void> {
     const limit = request.limit ?? 1000;
-    let page = (await this.list({ ...request, limit })).events;
+    let page = await this.list({ ...request, limit });
     for (;;) {
-      for (const event of page) yield event;
-      const last = page[limit - 1];
-      if (!last) return;
-      page = (await this.list({ ...request, limit, after_id: last.id })).events;
+      for (const event of page.events) yield event;
+      const last = page.events[limit - 1]?.id ?? page.scanned_to; // scanned_to: a time limit ended the page
+      if (last === undefined) return;
+      page = await this.list({ ...request, limit, after_id: last });
     }
   }
 

@@ -111,6 +111,8 @@ export interface Page {
   total_exact: boolean;
   limit: number;
   offset: number;
+  /** Set if a time limit ended the page: continue with it as `after_id`. */
+  scanned_to?: number;
 }
 
 export interface Correlation {

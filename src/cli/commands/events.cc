@@ -176,8 +176,10 @@ PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t a
       after_id = std::max(after_id, integer_at(event, "id").value_or(0));
       if (!visit(event)) return paged;
     }
-    // A short page is the last one.
-    if (events.size() < page) return paged;
+    // A short page is the last one, unless a time limit ended it.
+    const auto scanned_to = integer_at(*body, "scanned_to");
+    if (events.size() < page && !scanned_to) return paged;
+    after_id = std::max(after_id, scanned_to.value_or(0));
   }
 }
 
@@ -188,7 +190,7 @@ std::vector<Parameter> list_options() {
            .choices = event_statuses()},
           tag_option(),
           queue_option("Only events of this queue"),
-          {"--worker", "ID", "Only events that this worker holds or ended"},
+          {"--worker", "ID", "Only events that this worker ever picked"},
           {"--correlation", "ID", "Only events with this correlation id"}};
 }
 

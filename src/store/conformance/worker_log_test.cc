@@ -95,5 +95,63 @@ TEST_P(StoreConformance, AWorkersLogIsCompleteOverPagesThatTheTimeLimitEnds) {
   EXPECT_GT(pages, GetParam().name == "Memory" ? 0U : 1U);
 }
 
+TEST_P(StoreConformance, AListByWorkerFindsEveryEventItEverPicked) {
+  const auto picked = [&](EventId id, const std::vector<std::string>& workers) {
+    for (const std::string& worker : workers) {
+      change(id, [&](Event& event) { hold(event, worker, now()); });
+      append(new_entry(id, Action::picked, worker));
+    }
+  };
+  const EventId failed = add("failed by w:1, then completed by w:2");
+  picked(failed, {"w:1", "w:2"});
+  end_as(failed, Status::completed);
+  const EventId released = add("released by w:1");
+  picked(released, {"w:1"});
+  change(released, [&](Event& event) { requeue(event, now()); });
+  const EventId completed = add("completed by w:1");
+  picked(completed, {"w:1"});
+  end_as(completed, Status::completed);
+  const EventId other = add("held by w:2");
+  picked(other, {"w:2"});
+  add("never picked");
+  const EventId again = add("held by w:1 for the second time");
+  picked(again, {"w:2", "w:1"});
+
+  EXPECT_EQ(
+      listed({.worker_id = "w:1"}),
+      "failed by w:1, then completed by w:2 released by w:1 completed by w:1 held by w:1 for the second "
+      "time of 4");
+  EXPECT_EQ(listed({.status = Status::completed, .worker_id = "w:1"}),
+            "failed by w:1, then completed by w:2 completed by w:1 of 2");
+  EXPECT_EQ(listed({.worker_id = "w:1", .offset = 1, .limit = 1}), "released by w:1 of 4");
+  EXPECT_EQ(listed({.worker_id = "w:1", .after = completed}), "held by w:1 for the second time of 1 or more");
+  EXPECT_EQ(listed({.worker_id = "w:3"}), " of 0");
+}
+
+TEST_P(StoreConformance, AListByWorkerIsCompleteOverPagesThatTheTimeLimitEnds) {
+  std::vector<Stored> events;
+  for (int i = 0; i < 6000; ++i) events.push_back(new_event("e" + std::to_string(i), now()));
+  commit_with([&](Transaction& transaction) { must(transaction.insert(events)); });
+  for (const std::size_t i : {2U, 5999U}) {
+    change(events[i].event.id, [&](Event& event) { hold(event, "w:1", now()); });
+  }
+  advance_on_read(limits::kScan);
+
+  std::string found;
+  std::size_t pages = 0;
+  ListFilter filter{.worker_id = "w:1"};
+  for (bool more = true; more; ++pages) {
+    ASSERT_LT(pages, 10U);
+    const EventPage page = must(reader().list(filter));
+    found += names(page.events) + ";";
+    more = page.scanned_to.has_value();
+    EXPECT_TRUE(!more || !page.total_exact);
+    filter.after = page.scanned_to.value_or(EventId{});
+  }
+
+  // The store in memory has no time limit.
+  EXPECT_EQ(found, GetParam().name == "Memory" ? "e2 e5999;" : "e2;e5999;");
+}
+
 }  // namespace
 }  // namespace eventq

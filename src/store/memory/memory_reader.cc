@@ -17,7 +17,6 @@ bool is_listed(const Event& event, const ListFilter& filter) {
   if (filter.status && event.status != *filter.status) return false;
   if (filter.event_id && event.event_id != *filter.event_id) return false;
   if (filter.queue && event.queue != *filter.queue) return false;
-  if (filter.worker_id && event.worker_id != *filter.worker_id) return false;
   if (filter.correlation_id && event.correlation_id != *filter.correlation_id) return false;
   return has_any(event.tags, filter.tags);
 }
@@ -65,9 +64,13 @@ class MemoryReader final : public Reader {
   Result<EventPage> list(const ListFilter& filter) override {
     const std::scoped_lock lock(mutex_);
     EventPage page;
+    // A list by worker begins behind `after`, so its total is a lower bound.
+    page.total_exact = !filter.worker_id || filter.after == EventId{};
     std::int64_t skipped = 0;
     for (const auto& [id, stored] : state_.events) {
       if (!is_listed(stored.event, filter)) continue;
+      if (filter.worker_id && !was_picked_by(stored.event, *filter.worker_id)) continue;
+      if (filter.worker_id && id <= filter.after) continue;
       ++page.total;
       // The total counts all matches; the page leaves out those before `after` and `offset`.
       if (id <= filter.after || skipped++ < filter.offset) continue;
@@ -227,6 +230,16 @@ class MemoryReader final : public Reader {
   }
 
  private:
+  bool was_picked_by(const Event& event, const std::string& worker_id) const {
+    if (event.worker_id == worker_id) return true;
+    // The event names the only worker that picked it, or none did.
+    if (event.attempts == 0 || (event.attempts == 1 && !event.worker_id.empty())) return false;
+    const std::vector<LogEntry> log = log_of(state_, event.id);
+    return std::any_of(log.begin(), log.end(), [&](const LogEntry& entry) {
+      return entry.action == Action::picked && entry.worker_id == worker_id;
+    });
+  }
+
   LastErrors last_errors(const std::vector<Event>& events) const {
     LastErrors errors;
     for (const Event& event : events) {

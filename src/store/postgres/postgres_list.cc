@@ -40,9 +40,10 @@ StatementCall count_call(const ListFilter& filter) {
 
 }  // namespace
 
-Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::size_t first_rows,
-                                               std::vector<StatementCall> beside,
-                                               const std::function<bool(Event&&)>& take) {
+Result<PostgresReader::Walked> PostgresReader::walk(const ListFilter& filter, std::size_t first_rows,
+                                                    std::vector<StatementCall> beside,
+                                                    const std::function<bool(Event&&)>& take) {
+  const TimePoint end = clock_.now() + limits::kScan;
   std::size_t limit = std::clamp<std::size_t>(first_rows, 1, kRowsPerSnapshot);
   beside.push_back(list_call(filter, filter.after, limit));
   auto all = at_one_moment(std::move(beside));
@@ -50,14 +51,11 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
   Rows rows = std::move(all->back());
   all->pop_back();
   for (;;) {
-    EventId last{};
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      auto stored = read_event(rows, row, Transaction::EventFields::all);
-      if (!stored) return stored.error();
-      last = stored->event.id;
-      if (matches(stored->event, filter) && !take(std::move(stored->event))) return all;
-    }
-    if (rows.size() < limit) return all;
+    const auto wants_more = take_matches(rows, filter, take);
+    if (!wants_more) return wants_more.error();
+    if (!*wants_more || rows.size() < limit) return Walked{std::move(*all), std::nullopt};
+    const EventId last{rows.number(rows.size() - 1, EventColumn::id)};
+    if (filter.worker_id && clock_.now() >= end) return Walked{std::move(*all), last};
     // The first statement read what a page usually needs. Few rows matched, so the next ones read more.
     limit = kRowsPerSnapshot;
     StatementCall next = list_call(filter, last, limit);
@@ -65,6 +63,44 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
     if (!more) return more.error();
     rows = std::move(*more);
   }
+}
+
+Result<bool> PostgresReader::take_matches(const Rows& rows, const ListFilter& filter,
+                                          const std::function<bool(Event&&)>& take) {
+  std::vector<Event> by_worker;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    auto stored = read_event(rows, row, Transaction::EventFields::all);
+    if (!stored) return stored.error();
+    if (!matches(stored->event, filter)) continue;
+    if (filter.worker_id) {
+      by_worker.push_back(std::move(stored->event));
+    } else if (!take(std::move(stored->event))) {
+      return false;
+    }
+  }
+  if (by_worker.empty()) return true;
+  const auto picked = picked_of(by_worker, *filter.worker_id);
+  if (!picked) return picked.error();
+  for (Event& event : by_worker) {
+    if (picked->contains(event.id) && !take(std::move(event))) return false;
+  }
+  return true;
+}
+
+Result<std::set<EventId>> PostgresReader::picked_of(const std::vector<Event>& events,
+                                                    const std::string& worker_id) {
+  std::set<EventId> picked;
+  std::vector<std::int64_t> see_log;
+  for (const Event& event : events) {
+    const PickedBy answer = picked_by(event, worker_id);
+    if (answer == PickedBy::yes) picked.insert(event.id);
+    if (answer == PickedBy::see_log) see_log.push_back(number(event.id));
+  }
+  if (see_log.empty()) return picked;
+  const auto rows = run_one(sql::picked_by, params_of(see_log, worker_id));
+  if (!rows) return rows.error();
+  for (std::size_t row = 0; row < rows->size(); ++row) picked.insert(EventId{rows->number(row, 0)});
+  return picked;
 }
 
 Result<void> PostgresReader::read_last_errors(const std::vector<Event>& events, LastErrors& errors) {
@@ -92,7 +128,9 @@ Result<EventPage> PostgresReader::list(const ListFilter& filter) {
   const auto walked = walk(page.walked(), first_rows, std::move(beside),
                            [&](Event&& event) { return page.take(std::move(event)); });
   if (!walked) return walked.error();
-  EventPage listed = page.finish(stored_count ? std::optional(walked->at(0).number(0, 0)) : std::nullopt);
+  if (walked->stopped) page.stop(*walked->stopped);
+  EventPage listed =
+      page.finish(stored_count ? std::optional(walked->beside.at(0).number(0, 0)) : std::nullopt);
   if (const auto read = read_last_errors(listed.events, listed.last_errors); !read) return read.error();
   return listed;
 }
@@ -109,7 +147,7 @@ Result<std::optional<Correlation>> PostgresReader::correlation(const std::string
     return found.events.size() < limit;
   });
   if (!walked) return walked.error();
-  const Rows& rows = walked->at(0);
+  const Rows& rows = walked->beside.at(0);
   if (rows.empty()) return std::optional<Correlation>();
   found.total = rows.number(0, 1);
   found.pending = rows.number(0, 2);

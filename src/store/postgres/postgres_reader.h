@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,8 +61,18 @@ class PostgresReader final : public Reader {
 
   // postgres_list.cc: calls `take` with each matching event, in order of ids, until it returns false. The
   // first statement reads `first_rows` events. `beside` runs in the same snapshot; its rows are returned.
-  Result<std::vector<Rows>> walk(const ListFilter& filter, std::size_t first_rows,
-                                 std::vector<StatementCall> beside, const std::function<bool(Event&&)>& take);
+  struct Walked {
+    std::vector<Rows> beside;
+    std::optional<EventId>
+        stopped;  // the last event read, if the time limit of a list by worker ended the walk
+  };
+  Result<Walked> walk(const ListFilter& filter, std::size_t first_rows, std::vector<StatementCall> beside,
+                      const std::function<bool(Event&&)>& take);
+  // Calls `take` with the matching events of `rows`. Returns false when `take` did.
+  Result<bool> take_matches(const Rows& rows, const ListFilter& filter,
+                            const std::function<bool(Event&&)>& take);
+  // Those of the events that the worker of the filter picked, by their logs.
+  Result<std::set<EventId>> picked_of(const std::vector<Event>& events, const std::string& worker_id);
 
   // postgres_list.cc: runs no statement if no event may have failed. An event may fail between the list and
   // this call; its row then shows the newer message.

@@ -50,8 +50,9 @@ class SqliteReader final : public Reader {
       if (!count) return count.error();
       stored_count = *count;
     }
-    const auto walked = walk(page.walked(), [&](Event&& event) { return page.take(std::move(event)); });
-    if (!walked) return walked.error();
+    const auto stopped = walk(page.walked(), [&](Event&& event) { return page.take(std::move(event)); });
+    if (!stopped) return stopped.error();
+    if (*stopped) page.stop(**stopped);
     EventPage listed = page.finish(stored_count);
     if (const auto read = read_last_errors(listed.events, listed.last_errors); !read) return read.error();
     return listed;
@@ -278,10 +279,21 @@ class SqliteReader final : public Reader {
     return list_rare_.with(number(after), name_of(*filter.status));
   }
 
+  Result<bool> is_match(const Event& event, const ListFilter& filter) {
+    if (!matches(event, filter)) return false;
+    const PickedBy picked = filter.worker_id ? picked_by(event, *filter.worker_id) : PickedBy::yes;
+    if (picked != PickedBy::see_log) return picked == PickedBy::yes;
+    const auto found = number_from(picked_by_.with(number(event.id), *filter.worker_id));
+    if (!found) return found.error();
+    return *found != 0;
+  }
+
   // Calls `take` with each matching event, ordered by id, until `take` returns false. In at_one_moment() all
-  // rows come from its snapshot.
-  Result<void> walk(const ListFilter& filter, const std::function<bool(Event&&)>& take) {
+  // rows come from its snapshot. Returns the last event read if the time limit, which a list by worker has,
+  // ended the walk.
+  Result<std::optional<EventId>> walk(const ListFilter& filter, const std::function<bool(Event&&)>& take) {
     EventId after = filter.after;
+    const TimePoint end = clock_.now() + limits::kScan;
     for (;;) {
       Statement& statement = list_statement(filter, after);
       // A long list takes several snapshots: list_statement() resets the statement, which ends one, and
@@ -289,14 +301,22 @@ class SqliteReader final : public Reader {
       for (int rows = 0; rows < kRowsPerSnapshot; ++rows) {
         const auto row = statement.step();
         if (!row) return row.error();
-        if (!*row) return {};
+        if (!*row) return std::optional<EventId>();
         auto stored = read_whole(statement);
-        if (stored) after = stored->event.id;
-        if (stored && (!matches(stored->event, filter) || take(std::move(stored->event)))) continue;
-        statement.reset();
-        return stored ? Result<void>() : stored.error();
+        if (!stored) return ended(statement, stored.error());
+        after = stored->event.id;
+        const auto match = is_match(stored->event, filter);
+        if (!match) return ended(statement, match.error());
+        if (*match && !take(std::move(stored->event))) return ended(statement, std::optional<EventId>());
       }
+      if (filter.worker_id && clock_.now() >= end) return ended(statement, std::optional(after));
     }
+  }
+
+  // Ends the snapshot of a walk.
+  static Result<std::optional<EventId>> ended(Statement& statement, Result<std::optional<EventId>> result) {
+    statement.reset();
+    return result;
   }
 
   SqliteConnection connection_;
@@ -307,6 +327,7 @@ class SqliteReader final : public Reader {
   Statement event_log_ = prepare_(sql::event_log);
   Statement last_error_ = prepare_(sql::last_error);
   Statement worker_log_ = prepare_(sql::worker_log);
+  Statement picked_by_ = prepare_(sql::picked_by);
   Statement list_all_ = prepare_(sql::list_all);
   Statement list_live_ = prepare_(sql::list_live);
   Statement list_archived_ = prepare_(sql::list_archived);
