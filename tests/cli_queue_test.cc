@@ -227,5 +227,28 @@ TEST_F(CliQueueTest, ListsWorkersWithTheEventsThatTheyHold) {
   EXPECT_EQ(eventq({"worker", "ls", "-o", "id"}).out, "w1\n");
 }
 
+TEST_F(CliQueueTest, WorkerShowShowsOneWorker) {
+  publish("a");
+  claim("a");
+
+  EXPECT_EQ(eventq({"worker", "show", "w1", "-o", "json", "--fields", "worker_id,holding"}).out,
+            "{\"worker_id\":\"w1\",\"holding\":[1]}\n");
+  EXPECT_EQ(eventq({"worker", "show", "nobody"}).exit_code, 1);
+}
+
+TEST_F(CliQueueTest, WorkerLogShowsWhatAWorkerDid) {
+  failed_event("a", "disk full");
+  publish("b");
+  claim("b");
+
+  EXPECT_EQ(eventq({"worker", "log", "w1", "-o", "csv", "--fields", "event_id,action,error_message"}).out,
+            "event_id,action,error_message\n2,PICKED,\n1,FAILED,disk full\n1,PICKED,\n");
+  EXPECT_EQ(eventq({"worker", "log", "w1", "--limit", "1", "--fields", "event_id", "-o", "csv"}).out,
+            "event_id\n2\n");
+  const Finished none = eventq({"worker", "log", "nobody"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(none.out, "");
+}
+
 }  // namespace
 }  // namespace eventq

@@ -160,8 +160,14 @@ TEST_F(DashboardTest, ShowsTheReasonForTheStatusOfAnEventAndItsLog) {
   const std::string page = open("/#1");
 
   EXPECT_THAT(page, HasSubstr(">Failure 1 of 3 was reported; it may run again in "));
-  EXPECT_THAT(page, HasSubstr(">PICKED</b> attempt 1 <span class=\"text\">by worker-01:7234</span>"));
-  EXPECT_THAT(page, HasSubstr(">FAILED</b> attempt 1 <span class=\"text\">by worker-01:7234</span>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          ">PICKED</b> attempt 1 by <a class=\"text\" href=\"#worker=worker-01%3A7234\">worker-01:7234</a>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          ">FAILED</b> attempt 1 by <a class=\"text\" href=\"#worker=worker-01%3A7234\">worker-01:7234</a>"));
   EXPECT_THAT(page, HasSubstr("<div class=\"text\">Service unavailable, will retry</div>"));
 }
 
@@ -278,7 +284,24 @@ TEST_F(DashboardTest, NamesStaleWorkersWithTheReason) {
   const std::string page = open_at(server.port(), "/");
 
   EXPECT_THAT(page, HasSubstr(">1 worker, 1 stale:</span>"));
-  EXPECT_THAT(page, HasSubstr(">worker:1</b> <span class=\"\">No sign of life for event 1 for "));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "href=\"#worker=worker%3A1\">worker:1</a></b> <span class=\"\">No sign of life for event 1 for "));
+}
+
+TEST_F(DashboardTest, AWorkersNameOpensItsLog) {
+  fail_for_good(1, "Refused");
+
+  const std::string page = open("/", R"(
+    await when(() => document.querySelector('#rows a[href^="#worker="]'));
+    document.querySelector('#rows a[href^="#worker="]').click();
+    await when(() => document.querySelector('#w-log li'));)");
+
+  EXPECT_THAT(page, HasSubstr("<section id=\"worker\" class=\"card detail\" aria-label=\"Worker\">"));
+  EXPECT_THAT(page, HasSubstr(">FAILED</b> attempt 1 of <a class=\"\" href=\"#1\">event 1</a>"));
+  EXPECT_THAT(page, HasSubstr(">PICKED</b> attempt 1 of <a class=\"\" href=\"#1\">event 1</a>"));
+  EXPECT_THAT(page, HasSubstr(">Refused</div>"));
 }
 
 // The page contains every text that publishers and workers can write, and none of it may become markup.

@@ -256,6 +256,13 @@ class Client:
     def cancel(self, id: EventName, reason: Optional[str] = None) -> Entry:
         return self._once(f"/events/{_named(id)}/cancel", reason)
 
+    def worker(self, id: str) -> Dict[str, Any]:
+        return self._request("GET", f"/workers/{_quoted(id)}")
+
+    def worker_log(self, id: str, *, limit: Optional[int] = None, before: Optional[str] = None) -> Dict[str, Any]:
+        """What a worker did, newest event first: {"entries", "next", "complete"}. Send `next` as `before` until it is None."""
+        return self._request("GET", f"/workers/{_quoted(id)}/log", query={"limit": limit, "before": before})
+
     def queue(self, name: str) -> Dict[str, Any]:
         """The queue without its events; `config` has the current settings."""
         return self._request("GET", f"/queues/{_quoted(name)}", query={"events": 0})

@@ -6,7 +6,7 @@ import process from "node:process";
 import { EventqError, TimedOut, Unavailable, UnknownOutcome, isTransient, problemError } from "./errors.js";
 import type {
   ClaimedEvent, Completion, Correlation, Entry, EventName, Failure, Holder, ListRequest, NewEvent, NewEventMembers, Page, Problem,
-  QueueEvent, QueueState, Release, Reported, StreamRequest, Tags, TurnRequest,
+  QueueEvent, QueueState, Release, Reported, StreamRequest, Tags, TurnRequest, WorkerLog, WorkerState,
 } from "./types.js";
 
 const waitMax = 60; // seconds of one call; proxies close connections that are silent for longer
@@ -180,6 +180,15 @@ export class Client {
 
   cancel(id: EventName, reason?: string): Promise<Entry> {
     return this.#once(`/events/${named(id)}/cancel`, reason);
+  }
+
+  worker(id: string): Promise<WorkerState> {
+    return this.call("GET", `/workers/${encodeURIComponent(id)}`);
+  }
+
+  /** What a worker did, newest event first. Send `next` as `before` until it is null. */
+  workerLog(id: string, request: { limit?: number; before?: string } = {}): Promise<WorkerLog> {
+    return this.call("GET", `/workers/${encodeURIComponent(id)}/log`, { query: { ...request } });
   }
 
   /** The queue without its events; `config` has the current settings. */

@@ -105,6 +105,26 @@ export interface Entry {
   [member: string]: unknown;
 }
 
+export interface WorkerState {
+  worker_id: string;
+  first_seen: string;
+  last_seen: string;
+  completed: number;
+  failed: number;
+  holding: number[];
+  stale: boolean;
+  [member: string]: unknown;
+}
+
+export interface WorkerLog {
+  worker_id: string;
+  entries: Entry[];
+  /** The cursor of the next page; null if no entry follows. */
+  next: string | null;
+  /** False if a time limit ended the page. */
+  complete: boolean;
+}
+
 export interface Page {
   events: QueueEvent[];
   total: number;

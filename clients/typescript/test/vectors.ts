@@ -99,6 +99,8 @@ const calls: Record<string, (args: Json) => Promise<Json>> = {
   correlation: ({ name }) => client.correlation(name),
   cancel: ({ id, reason }) => client.cancel(id, reason),
   reset: ({ id, reason }) => client.reset(id, reason),
+  worker: ({ id }) => client.worker(id),
+  worker_log: ({ id, ...request }) => client.workerLog(id, request),
   queue: ({ name }) => client.queue(name),
   configure: ({ name, settings }) => client.configure(name, settings),
   settings: async ({ queue }) => (await client.queue(queue)).config,

@@ -15,7 +15,7 @@ std::vector<CommandSpec> make_commands() {
   add({tail_command(), wait_command()});
   add(change_commands());
   add(queue_commands());
-  add({worker_ls_command()});
+  add(worker_commands());
   add(notebook_commands());
   add({top_command(), bench_command(), doctor_command(), verify_command(), backup_command(), move_command()});
   add(migrate_commands());

@@ -26,7 +26,7 @@ CommandSpec tail_command();
 CommandSpec wait_command();
 std::vector<CommandSpec> change_commands();  // retry, cancel, reset
 std::vector<CommandSpec> queue_commands();
-CommandSpec worker_ls_command();
+std::vector<CommandSpec> worker_commands();
 std::vector<CommandSpec> notebook_commands();
 CommandSpec top_command();
 CommandSpec bench_command();
