@@ -165,6 +165,24 @@ TEST_F(CoreShared, ChangesOfAQueueByBothAddUp) {
   EXPECT_EQ(document.row.config, (QueueConfig{.lease = 6s}));
 }
 
+TEST_F(CoreShared, AnEventMakesAQueueAgainThatTheOtherServerRemoved) {
+  one.run(configure("orders", {.max_queue_depth = 1}));
+  other.run(pause("orders"));
+  {
+    const auto transaction = one.store().begin(std::nullopt).value();
+    ASSERT_TRUE(transaction->remove_queue("orders"));
+    ASSERT_TRUE(transaction->commit());
+  }
+  other.publish(event("a", "orders"));
+  other.publish(event("b", "orders"));
+
+  const QueueDocument document = one.store().reader().value()->queue("orders", 0).value().value();
+  EXPECT_EQ(document.row.status, QueueStatus::active);
+  EXPECT_EQ(document.row.config, QueueConfig());
+  EXPECT_EQ(document.totals.published, 2);
+  EXPECT_THAT(claimed(one, "orders"), ElementsAre("a", "b"));
+}
+
 TEST_F(CoreShared, EventsOfAQueueThatTheOtherServerCreatedAreClaimedAndReported) {
   const EventId id = one.publish(event("a", "new"));
 

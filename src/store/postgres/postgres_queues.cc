@@ -277,8 +277,9 @@ Result<ChangedQueues> PostgresTransaction::changed_queues() {
   if (!records) return records.error();
   ChangedQueues changed;
   std::erase_if(session_.announced_queues, [&](const auto& announced) {
-    const bool kept = std::ranges::binary_search(*records, announced.first, {},
-                                                 [](const QueueRecord& record) { return record.row.id; });
+    const bool kept = std::ranges::binary_search(
+        *records, announced.first, {},
+        [](const QueueRecord& record) -> const std::string& { return record.row.id; });
     if (!kept) changed.removed.push_back(announced.first);
     return !kept;
   });
