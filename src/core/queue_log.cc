@@ -114,10 +114,10 @@ Result<void> Core::log_change(Batch& batch, const QueueChange& change, const std
 // defaults of that time.
 std::optional<std::pair<QueueAction, std::string>> Core::logged_settings(
     const std::optional<QueueRow>& before, const QueueRow& after) const {
-  const auto in_force = [&](const QueueRow& row) { return resolve(row.id, row.config, options_.policy); };
-  if (!before) return std::pair(QueueAction::created, detail_of_configuration({}, in_force(after)));
+  const auto settings = [&](const QueueRow& row) { return resolve(row.id, row.config, options_.policy); };
+  if (!before) return std::pair(QueueAction::created, detail_of_configuration({}, settings(after)));
   if (before->config == after.config) return std::nullopt;
-  return std::pair(QueueAction::configured, detail_of_configuration(in_force(*before), in_force(after)));
+  return std::pair(QueueAction::configured, detail_of_configuration(settings(*before), settings(after)));
 }
 
 // Settings of the server's configuration. All shards have the same, so only the first one has the entry.

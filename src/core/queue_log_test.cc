@@ -46,7 +46,8 @@ class CoreQueueLog : public CoreTest {
     return claim.event.id;
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreQueueLog, testing::Values(StoreKind::memory), name_of_store);
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreQueueLog, testing::Values(StoreKind::memory, StoreKind::real),
+                         name_of_store);
 
 TEST_P(CoreQueueLog, EveryChangeOfAQueueIsLoggedOnceWithItsAuthorAndReason) {
   run({.what = QueueChange::Configure{{.max_queue_depth = 5}}}, "ann", "new shop");
