@@ -481,5 +481,67 @@ TEST_F(QueuesApiTest, ASupersededEventNamesTheNewOne) {
   EXPECT_EQ(at(get("/events/1/why"), "reason"), R"("superseded")");
 }
 
+// GET /queues/{name}/log
+
+TEST_F(QueuesApiTest, TheLogOfAQueueSaysWhoPausedResumedDrainedAndConfiguredIt) {
+  put("/queues/mail?by=ann&reason=new+shop", R"({"maxQueueDepth":5})");
+  put("/queues/mail?by=bob", R"({"maxQueueDepth":9})");
+  post("/queues/mail/pause", R"({"by":"ann","reason":"database moves"})");
+  post("/queues/mail/resume", R"({"by":"ann"})");
+  post("/queues/mail/drain", R"({"reason":"shop closes"})");
+  post("/queues/mail/checkpoint?by=eve&reason=before+the+release");
+
+  const HttpResponse log = get("/queues/mail/log");
+
+  EXPECT_EQ(log.status, 200);
+  expect_members(R"({"entries":[
+      {"queue":"mail","action":"checkpoint_made","by":"eve","reason":"before the release"},
+      {"action":"draining","by":null,"reason":"shop closes","detail":{}},
+      {"action":"resumed","by":"ann","reason":null},
+      {"action":"paused","by":"ann","reason":"database moves"},
+      {"action":"configured","by":"bob","detail":{"from":{"maxQueueDepth":5},"to":{"maxQueueDepth":9}}},
+      {"action":"created","by":"ann","reason":"new shop","detail":{"to":{"maxQueueDepth":5}}}],
+      "next":null})",
+                 log);
+}
+
+TEST_F(QueuesApiTest, TheLogOfAQueueSaysWhoReplayedSupersededAndRetried) {
+  put("/queues/mail", R"({"maxRetries":1})");
+  publish("mail");
+  const std::string failed = claim("mail");
+  post("/events/" + failed + "/fail", R"({"worker_id":"w:1","error_message":"no route"})");
+  const std::string pending = publish("mail", R"(,"supersede_key":"k")");
+  post("/queues/mail/supersede", R"({"supersede_key":"k","by":"ann","reason":"old price"})");
+  post("/failures/retry", R"({"queue":"mail","cause":"no route","by":"bob","reason":"route is back"})");
+  complete(claim("mail"));
+  post("/queues/mail/replay", R"({"to":"2100-01-01T00:00:00Z","by":"eve","reason":"lost"})");
+
+  expect_members(R"({"entries":[
+      {"action":"replayed","by":"eve","reason":"lost","detail":{"events":1}},
+      {"action":"retried","by":"bob","reason":"route is back","detail":{"events":1,"cause":"no route"}},
+      {"action":"superseded","by":"ann","reason":"old price","detail":{"supersede_key":"k","events":1}},
+      {"action":"created"}]})",
+                 get("/queues/mail/log"));
+  EXPECT_THAT(get("/events/" + failed + "?include_logs=true").body,
+              HasSubstr(R"("action":"RESET","attempt":1,"reason":"route is back","by":"bob")"));
+  EXPECT_THAT(get("/events/" + pending + "?include_logs=true").body,
+              HasSubstr(R"("reason":"old price","by":"ann")"));
+}
+
+TEST_F(QueuesApiTest, TheLogOfAQueueHasPagesAndOutlivesARestart) {
+  for (const char* verb : {"pause", "resume", "drain"}) post("/queues/main/" + std::string(verb));
+  server_.restart();
+
+  const HttpResponse newest = get("/queues/main/log?limit=2");
+  expect_members(R"({"entries":[{"action":"draining"},{"action":"resumed"}]})", newest);
+  const std::string next = at(newest, "next");
+  const HttpResponse oldest = get("/queues/main/log?limit=2&before=" + next.substr(1, next.size() - 2));
+  expect_members(R"({"entries":[{"action":"paused"}],"next":null})", oldest);
+
+  EXPECT_EQ(get("/queues/none/log").status, 404);
+  EXPECT_EQ(get("/queues/main/log?before=7").status, 400);
+  EXPECT_EQ(get("/queues/main/log?limit=1001").status, 400);
+}
+
 }  // namespace
 }  // namespace eventq
