@@ -41,6 +41,20 @@ TEST_F(CliQueueTest, ShowsAQueueWithASlashInItsName) {
   EXPECT_EQ(eventq({"queue", "show", "none"}).exit_code, 1);
 }
 
+TEST_F(CliQueueTest, TheLogOfAQueueShowsItsChangesWithTheirAuthors) {
+  EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize=5", "--by", "ann", "--reason", "slow mail"}).exit_code,
+            0);
+  EXPECT_EQ(eventq({"queue", "pause", "mail", "--by", "bob"}).exit_code, 0);
+  EXPECT_EQ(eventq({"queue", "checkpoint", "mail", "--by", "eve"}).exit_code, 0);
+
+  const Finished log = eventq({"queue", "log", "mail", "-o", "csv", "--fields", "action,by,reason"});
+  EXPECT_EQ(log.out, "action,by,reason\ncheckpoint_made,eve,\npaused,bob,\ncreated,ann,slow mail\n");
+  EXPECT_EQ(eventq({"queue", "log", "mail", "--limit", "1", "--fields", "action", "-o", "csv"}).out,
+            "action\ncheckpoint_made\n");
+  EXPECT_EQ(eventq({"queue", "log", "mail", "--limit", "0"}).exit_code, 2);
+  EXPECT_EQ(eventq({"queue", "log", "none"}).exit_code, 1);
+}
+
 TEST_F(CliQueueTest, PausesDrainsAndResumes) {
   publish("a", {"--queue", "mail"});
   const auto status = [&](std::vector<std::string> arguments) {
