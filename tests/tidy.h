@@ -76,6 +76,14 @@ Faults check_folder_list(const File& page, const std::set<std::string>& folders)
 // from the root of the repository is a file or a folder.
 Faults check_links(const std::vector<File>& pages, const std::function<bool(const std::string&)>& exists);
 
+// The tests that sources and CMakeLists.txt in `files` define, each as Suite.Name.
+std::set<std::string> tests_in(const std::vector<File>& files);
+
+// docs/from-the-seeds.md has `count` rows. Each has five cells: a seed, a line, two texts and tests, which
+// are in `tests`. A row that says "differently" gives a reason.
+inline constexpr std::size_t kSeedRows = 263;
+Faults check_seed_rows(const File& page, const std::set<std::string>& tests, std::size_t count = kSeedRows);
+
 // A class, struct or enum of src/ or include/ has a name that no other file uses for a type. Tests are free.
 Faults check_type_names(const std::vector<File>& files);
 

@@ -1,4 +1,4 @@
-// tidy_docs.cc: the rules of tidy.h for Markdown pages: links, sentences.
+// tidy_docs.cc: the rules of tidy.h for Markdown pages: links, sentences, tables.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -102,6 +102,35 @@ bool starts_in_lower_case(const std::string& word) {
   return std::islower(static_cast<unsigned char>(word.front())) != 0;
 }
 
+std::vector<std::string> cells_of(const std::string& row) {
+  static const std::regex blanks("^ +| +$");
+  std::vector<std::string> cells;
+  std::istringstream parts(row.substr(1));
+  for (std::string part; std::getline(parts, part, '|');)
+    cells.push_back(std::regex_replace(part, blanks, ""));
+  return cells;
+}
+
+// What is wrong with a row of docs/from-the-seeds.md; empty: nothing.
+std::string fault_of_seed_row(const std::vector<std::string>& cells, const std::set<std::string>& tests) {
+  static const std::regex line("[0-9]+(?:-[0-9]+)?(?:,[0-9]+)?");
+  static const std::regex test("`([^`]*)`(?:<br>)?");
+  if (cells.size() != 5) return "a row has five cells: seed, line, what it says, what eventq does, test";
+  if (!std::regex_match(cells[1], line) || cells[2].empty() || cells[3].empty()) {
+    return "a row has a line, such as 12, 12-14 or 12,20, and says what the seed says and what eventq does";
+  }
+  if (cells[3].find("differently") != std::string::npos && cells[3].find(". Reason: ") == std::string::npos) {
+    return "a difference needs a reason: \"**differently:** … Reason: …\"";
+  }
+  if (std::regex_replace(cells[4], test, "") != "" || cells[4].empty()) {
+    return "the last cell names tests: `Suite.Name`<br>`Suite.Name`";
+  }
+  for (std::sregex_iterator it(cells[4].begin(), cells[4].end(), test), end; it != end; ++it) {
+    if (!tests.contains((*it)[1])) return "there is no test " + it->str(1);
+  }
+  return "";
+}
+
 bool has_letter_or_digit(const std::string& word) {
   return std::any_of(word.begin(), word.end(),
                      [](unsigned char c) { return std::isalnum(c) != 0 || c >= 0x80; });
@@ -157,6 +186,36 @@ Faults check_folder_list(const File& page, const std::set<std::string>& folders)
   for (const std::string& folder : folders) {
     if (!named.contains(folder))
       faults.push_back({page.path, 1, "src/" + folder + " is not in the table of folders"});
+  }
+  return faults;
+}
+
+std::set<std::string> tests_in(const std::vector<File>& files) {
+  static const std::regex in_source(R"((?:^|\n)TEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
+  static const std::regex in_cmake(R"((?:add_test\(NAME |eventq_with_server\()(\w+)\.(\w+))");
+  std::set<std::string> names;
+  for (const File& file : files) {
+    const std::regex& defines = file.path.ends_with("CMakeLists.txt") ? in_cmake : in_source;
+    for (std::sregex_iterator it(file.text.begin(), file.text.end(), defines), end; it != end; ++it) {
+      names.insert(it->str(1) + "." + it->str(2));
+    }
+  }
+  return names;
+}
+
+Faults check_seed_rows(const File& page, const std::set<std::string>& tests, std::size_t count) {
+  static const std::regex row(R"(\| 00[0-4] \|.*)");
+  Faults faults;
+  std::size_t rows = 0;
+  each_line(page.text, [&](std::size_t number, const std::string& line) {
+    if (!line.starts_with("| 0")) return;
+    ++rows;
+    const std::string fault = fault_of_seed_row(cells_of(line), tests);
+    if (!std::regex_match(line, row)) faults.push_back({page.path, number, "a row begins with 000 to 004"});
+    if (!fault.empty()) faults.push_back({page.path, number, fault});
+  });
+  if (rows != count) {
+    faults.push_back({page.path, 1, std::to_string(rows) + " rows, should be " + std::to_string(count)});
   }
   return faults;
 }

@@ -116,6 +116,11 @@ TEST(TidyPages, LinksHaveATarget) {
   expect_none(check_links(pages(), [&](const std::string& path) { return exists(root / path); }));
 }
 
+TEST(TidyPages, CompareEachRequirementOfTheSeedsWithATest) {
+  const File page{"docs/from-the-seeds.md", content_of(EVENTQ_SOURCE_DIR "/docs/from-the-seeds.md")};
+  expect_none(check_seed_rows(page, tests_in(tree())));
+}
+
 TEST(TidyTree, NoFileIsTooLong) {
   for (const File& file : tree()) {
     const auto count = std::count(file.text.begin(), file.text.end(), '\n');
@@ -424,6 +429,37 @@ TEST(TidyFolderList, NamesEachFolderAndNoOther) {
 
   EXPECT_THAT(check_folder_list(readme, folders), IsEmpty());
   EXPECT_THAT(lines(check_folder_list(architecture, folders)), ElementsAre(4, 1));
+}
+
+TEST(TidySeedRows, NameTestsThatExist) {
+  const std::set<std::string> tests = tests_in({
+      {"src/core/a_test.cc",
+       "TEST(One, IsThere) {}\nTEST_P(Two,\n       IsThere) {}\n// TEST(Three, IsAComment)\n"},
+      {"examples/CMakeLists.txt",
+       "add_test(NAME Four.IsThere COMMAND x)\neventq_with_server(Five.IsThere y)\n"},
+  });
+  EXPECT_THAT(tests, ElementsAre("Five.IsThere", "Four.IsThere", "One.IsThere", "Two.IsThere"));
+
+  const File page{"docs/from-the-seeds.md",
+                  "| seed | line | what it says | what eventq does | test |\n|---|---|---|---|---|\n"
+                  "| 000 | 1-2 | a | as written | `One.IsThere`<br>`Four.IsThere` |\n"
+                  "| 000 | 3,4 | a | as written | `Three.IsAComment` |\n"
+                  "| 000 | 5 | a | as written | One.IsThere |\n"
+                  "| 000 | 6 | a | as written | |\n"};
+  EXPECT_THAT(lines(check_seed_rows(page, tests, 4)), ElementsAre(4, 5, 6));
+  EXPECT_THAT(lines(check_seed_rows(page, tests, 5)), ElementsAre(4, 5, 6, 1));
+}
+
+TEST(TidySeedRows, HaveFiveCellsAndAReasonForADifference) {
+  const File page{"docs/from-the-seeds.md",
+                  "| 000 | 1 | a | **differently:** b. Reason: c | `A.B` |\n"
+                  "| 000 | 2 | a | **differently:** b | `A.B` |\n"
+                  "| 005 | 3 | a | b | `A.B` |\n"
+                  "| 000 | x | a | b | `A.B` |\n"
+                  "| 000 | 5 |  | b | `A.B` |\n"
+                  "| 000 | 6 | a | `A.B` |\n"};
+
+  EXPECT_THAT(lines(check_seed_rows(page, {"A.B"}, 6)), ElementsAre(2, 3, 4, 5, 6));
 }
 
 const auto kOnlyTheLicence = [](const std::string& path) { return path == "LICENSE" || path == "docs/a.md"; };
