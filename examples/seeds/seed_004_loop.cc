@@ -43,8 +43,7 @@
 
 namespace {
 
-using std::chrono_literals::operator""min;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 // The system time, and what the program adds to it: an example cannot wait for five minutes.
 class LaterClock final : public eventq::Clock {
