@@ -85,11 +85,11 @@ class CliExamplesTest : public testing::TestWithParam<Line> {
       ASSERT_EQ(answer->status, 201) << answer->body;
     }
     for (int id = 1; id <= 17; ++id) {
-      ASSERT_EQ(client.get("/events/subscribe?tags=prepared&worker_id=w&queue=mail")->status, 200);
+      ASSERT_EQ(client.get("/events/subscribe?tags=prepared&worker_id=host-a:8742&queue=mail")->status, 200);
       const auto answer =
           client.post("/events/" + std::to_string(id) + (id <= 3 ? "/complete" : "/fail"),
-                      id <= 3 ? R"({"worker_id":"w"})"
-                              : R"({"worker_id":"w","error_message":"it rains","permanent":true})");
+                      id <= 3 ? R"({"worker_id":"host-a:8742"})"
+                              : R"({"worker_id":"host-a:8742","error_message":"it rains","permanent":true})");
       ASSERT_THAT(answer->status, AnyOf(200, 400)) << answer->body;
     }
     ASSERT_EQ(client.request("PUT", "/queues/old", R"({"config":{}})")->status / 100, 2);

@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from urllib.parse import quote
 
 try:
     import jsonschema
@@ -150,7 +151,8 @@ class Server:
         response = self.client.getresponse()
         text = response.read()
         path = path or re.sub(r"^/events/[0-9]+", "/events/{id}", target.split("?")[0])
-        path = re.sub(r"^/(queues|events/correlation|notebooks)/[^/]+", r"/\1/{name}", path)
+        path = re.sub(r"^/(queues|events/correlation|notebooks|workers)/[^/]+", r"/\1/{name}", path)
+        path = re.sub(r"/checkpoints/[^/]+", "/checkpoints/{checkpoint}", path)
         path = re.sub(r"/files/[0-9]+", "/files/{id}", path)
         where = f"{method} {target} {response.status}"
         if response.status != status:
@@ -366,6 +368,12 @@ def check_queues(server, email, worker):
     server.call(200, "POST", "/queues/main/replay", {"to": "2099-01-01T00:00:00Z", "limit": 1, "dry_run": True})
     server.call(200, "POST", "/queues/main/replay", {"to": "2099-01-01T00:00:00Z", "limit": 1})
     server.call(200, "POST", "/queues/q%2F1/replay", {"checkpoint": checkpoint})
+    server.call(200, "DELETE", f"/queues/q%2F1/checkpoints/{checkpoint}?by=ann&reason=old")
+    server.call(404, "DELETE", f"/queues/q%2F1/checkpoints/{checkpoint}")
+    server.call(409, "DELETE", "/queues/main")
+    server.call(404, "DELETE", "/queues/none")
+    server.call(201, "PUT", "/queues/empty", {})
+    server.call(200, "DELETE", "/queues/empty?by=ann")
 
 
 def check_waits(server, email, worker):
@@ -397,7 +405,11 @@ def check_failures(server, email, worker):
     server.call(200, "POST", "/failures/redrive", {"queue": "f", "dry_run": True})
     server.call(200, "POST", "/failures/retry", {"queue": "f", "dry_run": True})
     server.call(200, "POST", "/failures/retry", {"queue": "f", "cause": "timeout after # ms", "reason": "fixed", "by": "ann"})
-    server.call(200, "GET", "/workers")
+    workers = server.call(200, "GET", "/workers")["workers"]
+    server.call(200, "GET", "/workers/" + quote(workers[0]["worker_id"], safe=""))
+    server.call(404, "GET", "/workers/none")
+    server.call(200, "GET", "/workers/" + quote(workers[0]["worker_id"], safe="") + "/log?limit=2")
+    server.call(400, "GET", "/workers/none/log?before=x")
     server.call(200, "GET", "/metrics")
     server.call(200, "GET", "/metrics", headers={"Accept": "application/json"})
     server.call(400, "GET", "/metrics?queue=f")

@@ -125,14 +125,14 @@ TEST(QueueJson, AQueueWithoutEventsShowsAnEmptyList) {
 }
 
 TEST(QueueJson, CheckpointsComeInTheirOrder) {
-  const Checkpoint first{"0192f0c1-7c1e-7abc-8def-0123456789ab", "mail", "evt_9", 1053, kNoon};
+  const Checkpoint first{"0192f0c1-7c1e-7abc-8def-0123456789ab", "mail", "evt_9", 1053, kNoon, true};
   const Checkpoint second{"0192f0c1-7c1e-7abc-8def-0123456789aa", "mail", "", 0, kNoon};
   const std::string first_json =
       R"({"id":"0192f0c1-7c1e-7abc-8def-0123456789ab","queueId":"mail","checkpointId":"evt_9","eventCount":1053,)"
-      R"("created_at":"2025-12-24T10:30:00.000Z"})";
+      R"("created_at":"2025-12-24T10:30:00.000Z","requested":true})";
   const std::string second_json =
       R"({"id":"0192f0c1-7c1e-7abc-8def-0123456789aa","queueId":"mail","checkpointId":null,"eventCount":0,)"
-      R"("created_at":"2025-12-24T10:30:00.000Z"})";
+      R"("created_at":"2025-12-24T10:30:00.000Z","requested":false})";
 
   EXPECT_EQ(written([&](JsonWriter& json) { write_checkpoint(json, first); }), first_json);
   EXPECT_EQ(written([&](JsonWriter& json) {

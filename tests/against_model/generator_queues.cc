@@ -121,7 +121,7 @@ Operation Generator::configure(const std::string& queue, bool plain) {
   if (wrapped) json.begin_object().key("config");
   write_config(json, own, [&] { write_retry(json, *own.retry); });
   if (wrapped) json.end_object();
-  operation.command.admin = QueueChange{name, QueueChange::Configure{own}};
+  operation.command.admin = QueueChange{name, QueueChange::Configure{own, true}};
   return operation;
 }
 
@@ -135,21 +135,21 @@ Operation Generator::set_status() {
 Operation Generator::set_status(const std::string& queue, QueueStatus status) {
   Operation operation{
       .kind = Kind::set_status, .method = "POST", .target = path_of(queue) + std::string(path_of(status))};
-  QueueChange::SetStatus wanted{.status = status, .by = {}, .reason = {}};
+  Actor actor;
   if (percent(50)) {
-    wanted.reason = any_of(kReasons);
-    if (percent(50)) wanted.by = "operator@example.com";
+    actor.reason = any_of(kReasons);
+    if (percent(50)) actor.by = "operator@example.com";
     JsonWriter json(operation.body);
     json.begin_object();
-    if (!wanted.reason.empty()) json.key("reason").string(wanted.reason);
-    if (!wanted.by.empty()) json.key("by").string(wanted.by);
+    if (!actor.reason.empty()) json.key("reason").string(actor.reason);
+    if (!actor.by.empty()) json.key("by").string(actor.by);
     json.end_object();
   }
   if (status == QueueStatus::draining && percent(50)) {
     operation.target += "?timeout=0";
     operation.command.wait = WaitRequest{WaitRequest::Drained{queue}, 0ms};
   }
-  operation.command.admin = QueueChange{queue, std::move(wanted)};
+  operation.command.admin = QueueChange{queue, QueueChange::SetStatus{status}, std::move(actor)};
   return operation;
 }
 
@@ -162,12 +162,13 @@ Operation Generator::checkpoint(const std::string& queue) {
 Operation Generator::supersede() {
   const std::string queue = any_queue();
   Operation operation{.kind = Kind::supersede, .method = "POST", .target = path_of(queue) + "/supersede"};
-  QueueChange::SupersedeKey wanted{std::string(any_of(kSupersedeKeys)), std::string(any_of(kReasons))};
+  QueueChange::SupersedeKey wanted{std::string(any_of(kSupersedeKeys))};
+  Actor actor{.by = "", .reason = std::string(any_of(kReasons))};
   JsonWriter json(operation.body);
   json.begin_object().key("supersede_key").string(wanted.key);
-  if (!wanted.reason.empty()) json.key("reason").string(wanted.reason);
+  if (!actor.reason.empty()) json.key("reason").string(actor.reason);
   json.end_object();
-  operation.command.admin = QueueChange{queue, std::move(wanted)};
+  operation.command.admin = QueueChange{queue, std::move(wanted), std::move(actor)};
   return operation;
 }
 

@@ -127,6 +127,7 @@ class Lines {
   // As in the queue's document.
   void put_waiting(const Details& details) {
     const Event& event = details.event;
+    put("id", text_of(id_number(event.id)));
     put("eventId", quoted(event.event_id));
     put_sent_fields(event);
     put("timestamp", text_of(event.timestamp));
@@ -169,6 +170,7 @@ class Lines {
     put("checkpointId", quoted_or_null(checkpoint.checkpoint_id));
     put("eventCount", text_of(checkpoint.event_count));
     put("created_at", text_of(checkpoint.created_at));
+    put("requested", checkpoint.requested ? "true" : "false");
   }
 
   void put_failures(const FailureGroup& group) {

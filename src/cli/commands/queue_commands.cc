@@ -111,7 +111,10 @@ Parameter queue_name() {
   return {.name = "NAME", .help = "The queue", .completes = CompletionKind::queue, .required = true};
 }
 
-std::vector<CommandSpec> queue_commands() {
+namespace {
+
+// The commands that show a queue or change its status or settings.
+std::vector<CommandSpec> status_commands() {
   const Parameter by = by_option();
   const Parameter reason = reason_option();
   return {
@@ -156,6 +159,14 @@ std::vector<CommandSpec> queue_commands() {
        .examples = {{"eventq queue drain mail --wait=5m", "Empty a queue before a move"}},
        .run = drain_queue},
       queue_set_command(),
+  };
+}
+
+// The commands of checkpoints, of the log and of removal.
+std::vector<CommandSpec> record_commands() {
+  const Parameter by = by_option();
+  const Parameter reason = reason_option();
+  return {
       {.name = "queue checkpoint",
        .summary = "Mark the current position of a queue, or delete a mark",
        .details = "A checkpoint stays until it is deleted, and a queue has at most 1000 of them. A server "
@@ -169,7 +180,6 @@ std::vector<CommandSpec> queue_commands() {
        .positionals = {queue_name()},
        .examples = {{"eventq queue checkpoints mail", "Find a position to replay from"}},
        .run = list_checkpoints},
-      queue_replay_command(),
       {.name = "queue log",
        .summary = "Show the changes of a queue, newest first",
        .details =
@@ -188,6 +198,15 @@ std::vector<CommandSpec> queue_commands() {
        .examples = {{"eventq queue rm old", "Delete an empty queue"}},
        .run = remove_queue},
   };
+}
+
+}  // namespace
+
+std::vector<CommandSpec> queue_commands() {
+  std::vector<CommandSpec> commands = status_commands();
+  commands.push_back(queue_replay_command());
+  for (CommandSpec& command : record_commands()) commands.push_back(std::move(command));
+  return commands;
 }
 
 }  // namespace eventq::cli

@@ -102,7 +102,7 @@ TEST(Routes, APathWithOtherMethodsNamesThem) {
   EXPECT_EQ(allowed_methods(match("DELETE", "/events/17")), "GET");
   EXPECT_EQ(allowed_methods(match("DELETE", "/events/evt_1")), "GET");
   EXPECT_EQ(allowed_methods(match("GET", "/events/evt_1/wait")), "POST");
-  EXPECT_EQ(allowed_methods(match("POST", "/queues/mail")), "GET, PUT, PATCH");
+  EXPECT_EQ(allowed_methods(match("POST", "/queues/mail")), "GET, PUT, PATCH, DELETE");
   EXPECT_EQ(allowed_methods(match("GET", "/queues/mail/pause")), "POST");
   EXPECT_EQ(allowed_methods(match("PUT", "/metrics")), "GET");
 }
