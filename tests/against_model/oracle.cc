@@ -287,13 +287,20 @@ void Oracle::check_fence(const EventRecord& record, const Change& change, const 
   }
 }
 
-// Compares the total with the number of events in the records.
+// Compares the total with the number of events in the records. A list by worker has every event that the
+// worker ever picked, and counts only those behind `after`.
 void Oracle::observe_page(const ListFilter& filter, const EventPage& page) {
+  const auto picked = [&](const Details& seen) {
+    return seen.event.id > filter.after &&
+           std::any_of(seen.log.begin(), seen.log.end(), [&](const LogEntry& entry) {
+             return entry.action == Action::picked && entry.worker_id == *filter.worker_id;
+           });
+  };
   const auto matches = [&](const auto& item) {
     const Event& event = item.second.seen.event;
     return (!filter.status || event.status == *filter.status) &&
            (!filter.queue || event.queue == *filter.queue) &&
-           (!filter.worker_id || event.worker_id == *filter.worker_id) &&
+           (!filter.worker_id || picked(item.second.seen)) &&
            (!filter.correlation_id || event.correlation_id == *filter.correlation_id) &&
            shares_tag(event.tags, filter.tags);
   };
