@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "eventq/event.h"
@@ -176,7 +177,12 @@ struct Correlation {
 struct LogCursor {
   EventId event{};
   LogId entry{};
-  friend auto operator<=>(const LogCursor&, const LogCursor&) = default;
+  friend bool operator==(const LogCursor&, const LogCursor&) = default;
+  friend bool operator<(const LogCursor& a, const LogCursor& b) {
+    return std::tie(a.event, a.entry) < std::tie(b.event, b.entry);
+  }
+  friend bool operator>(const LogCursor& a, const LogCursor& b) { return b < a; }
+  friend bool operator>=(const LogCursor& a, const LogCursor& b) { return !(a < b); }
 };
 
 // What one worker did, newest event first.

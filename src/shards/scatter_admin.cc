@@ -129,14 +129,15 @@ class RemoveScatter final : public Scatter {
       refusal_ = std::move(answer);
       steps_.clear();
       make_again();
-    } else if (checking_ > 0) {
+      return go_on(dispatch, *refusal_);
+    }
+    if (checking_ > 0) {
+      checking_ -= 1;
       if (changed) steps_.push_back({shard, change_});
     } else if (changed && !refusal_) {
       removed_.insert_or_assign(shard, *changed);
     }
-    if (checking_ > 0) checking_ -= 1;
-    if (!steps_.empty()) return send_next(dispatch);
-    dispatch.finish(refusal_ ? std::move(*refusal_) : std::move(answer));
+    go_on(dispatch, refusal_ ? *refusal_ : std::move(answer));
   }
 
  private:
@@ -144,6 +145,11 @@ class RemoveScatter final : public Scatter {
     int shard = 0;
     QueueChange change;
   };
+
+  void go_on(Dispatch& dispatch, Answer last) {
+    if (!steps_.empty()) return send_next(dispatch);
+    dispatch.finish(std::move(last));
+  }
 
   void send_next(Dispatch& dispatch) {
     RemoveStep step = std::move(steps_.front());
