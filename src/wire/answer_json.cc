@@ -283,7 +283,7 @@ Problem last_failure_problem(EventId id, int retry_count, int max_retries) {
   problem.title = permanent ? "Failed permanently" : "Max retries exceeded";
   problem.message = "The failure was recorded and is " + std::string(permanent ? "permanent" : "the last") +
                     ": event " + text + " stays FAILED. POST /events/" + text +
-                    "/reset makes it pending again.";
+                    "/retry makes it pending again.";
   problem.retry_count = retry_count;
   problem.max_retries = max_retries;
   return problem;

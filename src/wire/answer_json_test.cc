@@ -104,7 +104,7 @@ TEST(AnswerJson, AFinalFailureHasTheErrorOfTheFirstApiAndIsAProblem) {
             R"({"error":"Max retries exceeded","retry_count":3,"max_retries":3,)"
             R"("type":"urn:eventq:problem:max-retries-exceeded","title":"Max retries exceeded","status":400,)"
             R"("detail":"The failure was recorded and is the last: event 1001 stays FAILED. )"
-            R"(POST /events/1001/reset makes it pending again."})");
+            R"(POST /events/1001/retry makes it pending again."})");
 }
 
 TEST(AnswerJson, APermanentFailureIsNotCalledMaxRetriesExceeded) {
@@ -112,7 +112,7 @@ TEST(AnswerJson, APermanentFailureIsNotCalledMaxRetriesExceeded) {
             R"({"error":"Failed permanently","retry_count":1,"max_retries":3,)"
             R"("type":"urn:eventq:problem:failed-permanently","title":"Failed permanently","status":400,)"
             R"("detail":"The failure was recorded and is permanent: event 1001 stays FAILED. )"
-            R"(POST /events/1001/reset makes it pending again."})");
+            R"(POST /events/1001/retry makes it pending again."})");
 }
 
 TEST(AnswerJson, AProblemNamesFieldOutcomeAndRequest) {

@@ -61,7 +61,7 @@ int put_last_failure(Lines& lines, const Changed& changed) {
                                      : "urn:eventq:problem:max-retries-exceeded"));
   lines.put("detail",
             quoted("The failure was recorded and is " + std::string(permanent ? "permanent" : "the last") +
-                   ": event " + id + " stays FAILED. POST /events/" + id + "/reset makes it pending again."));
+                   ": event " + id + " stays FAILED. POST /events/" + id + "/retry makes it pending again."));
   return 400;
 }
 
