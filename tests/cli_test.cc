@@ -404,6 +404,23 @@ TEST_F(CliTest, RetryChangesFailedEventsAndNoneThatAWorkerHolds) {
   EXPECT_THAT(eventq({"logs", failed}).out, HasSubstr("\"reason\":\"fixed\""));
 }
 
+// Both workers picked the event, but only the second one holds it.
+TEST_F(CliTest, AChangeByWorkerIsForTheEventsThatItHasNow) {
+  const std::string id = publish("a");
+  HttpClient client(server_.port());
+  ASSERT_EQ(client.get("/events/subscribe?tags=a&worker_id=first")->status, 200);
+  ASSERT_EQ(client.post("/events/" + id + "/release", R"({"worker_id":"first"})")->status, 200);
+  ASSERT_EQ(client.get("/events/subscribe?tags=a&worker_id=second")->status, 200);
+
+  const auto held_by = [&](const std::string& worker) {
+    return eventq(
+               {"retry", "--held", "--filter", "status:PROCESSING worker:" + worker, "--dry-run", "-o", "id"})
+        .out;
+  };
+  EXPECT_EQ(held_by("first"), "");
+  EXPECT_EQ(held_by("second"), id + "\n");
+}
+
 TEST_F(CliTest, RetryTakesAHeldEventOnlyWithHeld) {
   const std::string held = publish("b");
   EXPECT_EQ(claim("b"), held);

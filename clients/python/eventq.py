@@ -249,12 +249,12 @@ class Client:
         """Waits until none of these events is live, then returns the same as correlation(). Raises TimedOut."""
         return _with_events(self._wait(f"/events/correlation/{_quoted(name)}/wait", timeout))
 
-    def reset(self, id: EventName, reason: Optional[str] = None) -> Entry:
-        """Makes the event pending. A worker that holds it loses its lease."""
-        return self._once(f"/events/{_named(id)}/reset", reason)
+    def reset(self, id: EventName, reason: Optional[str] = None, by: Optional[str] = None) -> Entry:
+        """Makes the event pending. A worker that holds it loses its lease. `by` is the person, for the log."""
+        return self._once(f"/events/{_named(id)}/reset", reason, by)
 
-    def cancel(self, id: EventName, reason: Optional[str] = None) -> Entry:
-        return self._once(f"/events/{_named(id)}/cancel", reason)
+    def cancel(self, id: EventName, reason: Optional[str] = None, by: Optional[str] = None) -> Entry:
+        return self._once(f"/events/{_named(id)}/cancel", reason, by)
 
     def worker(self, id: str) -> Dict[str, Any]:
         return self._request("GET", f"/workers/{_quoted(id)}")
@@ -286,11 +286,11 @@ class Client:
         # All tries share one key, so the server stores the events once.
         return self._request("POST", path, body, headers={"Idempotency-Key": str(uuid.uuid4())})
 
-    def _once(self, path: str, reason: Optional[str]) -> Entry:
+    def _once(self, path: str, reason: Optional[str], by: Optional[str]) -> Entry:
         # A second try could take the event from its new worker. Close the kept connection first, because _try() sends
         # again when the server has closed it.
         self.close()
-        return self._request("POST", path, query={"reason": reason}, tries=1)
+        return self._request("POST", path, query={"reason": reason, "by": by}, tries=1)
 
     def _next(self, body: Mapping[str, Any], tries: Optional[int] = None, timeout: Optional[float] = None) -> Turn:
         answer = self._request("POST", "/events/next", body, wait=body.get("wait", 0), tries=tries, timeout=timeout)

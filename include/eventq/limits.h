@@ -52,9 +52,9 @@ inline constexpr std::size_t kCheckpoints = 1000;  // per queue, of those that c
 inline constexpr std::size_t kQueueLog = 10'000;   // newest entries kept per queue
 inline constexpr std::size_t kBy = 512;            // by, published_by
 inline constexpr std::size_t kTraceparent = 512;
-inline constexpr std::size_t kTracestate = 512;          // what W3C Trace Context asks for at least
-inline constexpr std::chrono::milliseconds kScan{1000};  // of a list that has no index
-inline constexpr std::chrono::seconds kWait{3600};       // of one call
+inline constexpr std::size_t kTracestate = 512;         // what W3C Trace Context asks for at least
+inline constexpr std::chrono::milliseconds kScan{250};  // of a list that has no index
+inline constexpr std::chrono::seconds kWait{3600};      // of one call
 inline constexpr std::chrono::hours kIdempotencyKeyAge{24};
 
 inline constexpr std::size_t kJsonDepth = 64;  // including the outermost object

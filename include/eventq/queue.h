@@ -158,6 +158,10 @@ class Queue {
   // Errors: invalid_argument for a bad name.
   virtual Result<QueueConfig> settings(const std::string& name) = 0;
 
+  // The number of the event with this event_id.
+  // Errors: invalid_argument for a bad event_id; not_found; conflict when several shards have such an event.
+  virtual Result<EventId> find(std::string_view event_id) = 0;
+
   // The event as it is now, live or ended; and its log, oldest entry first.
   // Errors: not_found.
   virtual Result<Event> get(EventId id) = 0;

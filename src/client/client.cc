@@ -135,6 +135,7 @@ class ClientImpl final : public Client {
   Result<Event> wait(EventId id, Millis timeout) override;
   Result<QueueConfig> settings(const std::string& name) override;
 
+  Result<EventId> find(std::string_view event_id) override;
   Result<Event> get(EventId id) override {
     return ask(get_request(path(id)), CallEffect::reads, wire::read_event);
   }
@@ -282,6 +283,15 @@ Result<QueueConfig> ClientImpl::settings(const std::string& name) {
   if (found || found.error().code != ErrorCode::not_found) return found;
   // A queue that does not exist yet will have the defaults.
   return in_force(resolve(name, {}, default_policy({})));
+}
+
+// A list, because in a path an event_id of digits is a number.
+Result<EventId> ClientImpl::find(std::string_view event_id) {
+  if (auto fault = validate_event_id(event_id)) return *fault;
+  const auto events = ask(get_request("/events?limit=2&event_id=" + percent_encode(event_id)),
+                          CallEffect::reads, wire::read_event_numbers);
+  if (!events) return events.error();
+  return only_event(*events, event_id);
 }
 
 Result<void> ClientImpl::stream(const StreamRequest& request, const std::function<void(Claim)>& on_claim,

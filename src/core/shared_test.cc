@@ -183,6 +183,16 @@ TEST_F(CoreShared, AnEventMakesAQueueAgainThatTheOtherServerRemoved) {
   EXPECT_THAT(claimed(one, "orders"), ElementsAre("a", "b"));
 }
 
+TEST_F(CoreShared, AQueueThatTheOtherServerRemovedAtOnceIsMadeAgain) {
+  one.run(configure("orders", {.max_queue_depth = 1}));
+  other.run(remove_queue("orders"));
+
+  one.publish(event("a", "orders"));
+
+  EXPECT_TRUE(one.store().reader().value()->queue("orders", 0).value());
+  EXPECT_THAT(claimed(other, "orders"), ElementsAre("a"));
+}
+
 TEST_F(CoreShared, EventsOfAQueueThatTheOtherServerCreatedAreClaimedAndReported) {
   const EventId id = one.publish(event("a", "new"));
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace eventq {
 namespace {
@@ -58,5 +59,15 @@ std::optional<Status> status_named(std::string_view name) { return find<Status>(
 std::optional<Action> action_named(std::string_view name) { return find<Action>(kActionNames, name); }
 
 bool has_ended(Status status) { return status != Status::pending && status != Status::processing; }
+
+Result<EventId> only_event(std::span<const EventId> events, std::string_view event_id) {
+  if (events.size() == 1) return events.front();
+  const std::string name = "\"" + std::string(event_id) + "\"";
+  if (events.empty()) return Error{ErrorCode::not_found, "There is no event " + name + ".", "id"};
+  return Error{ErrorCode::conflict,
+               "Several events have the event_id " + name + ", such as " + id_text(events[0]) + " and " +
+                   id_text(events[1]) + ". Use their numbers.",
+               "id"};
+}
 
 }  // namespace eventq

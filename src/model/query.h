@@ -39,12 +39,11 @@ struct ListFilter {
 using LastErrors = std::map<EventId, std::string>;
 
 struct EventPage {
-  std::vector<Event> events;    // without payload; ascending id
-  LastErrors last_errors = {};  // of `events`
-  std::int64_t total = 0;       // events that match, on all pages
-  bool total_exact = true;      // false: at least `total` events match
-  std::optional<EventId> scanned_to =
-      {};  // set: the time limit of the scan ended it here, and more may match
+  std::vector<Event> events;               // without payload; ascending id
+  LastErrors last_errors = {};             // of `events`
+  std::int64_t total = 0;                  // events that match, on all pages
+  bool total_exact = true;                 // false: at least `total` events match
+  std::optional<EventId> scanned_to = {};  // set: the time limit ended the scan here, and more may match
 };
 
 // Where a list of ended events stopped.

@@ -8,6 +8,7 @@
 #include "base/range.h"
 #include "base/time_text.h"
 #include "eventq/limits.h"
+#include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
 
@@ -211,6 +212,15 @@ Result<QueueConfig> EmbeddedQueue::settings(const std::string& name) {
   const auto policy = policy_of(found->row, defaults_);
   if (!policy) return policy.error();
   return in_force(*policy);
+}
+
+Result<EventId> EmbeddedQueue::find(std::string_view event_id) {
+  if (auto fault = validate_event_id(event_id)) return *fault;
+  const Answer answer = engine_->call({.admin = EventIdsQuery{{std::string(event_id)}}});
+  if (answer.error) return *answer.error;
+  const auto& found = std::get<Result<FoundEvents>>(answer.admin);
+  if (!found) return found.error();
+  return only_event(found->events.front(), event_id);
 }
 
 Result<Event> EmbeddedQueue::get(EventId id) {

@@ -31,6 +31,7 @@ class EmbeddedQueue final : public Queue {
   Result<void> finalize(EventId id, Verdict verdict) override;
   Result<Event> wait(EventId id, Millis timeout) override;
   Result<QueueConfig> settings(const std::string& name) override;
+  Result<EventId> find(std::string_view event_id) override;
   Result<Event> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
 

@@ -125,7 +125,7 @@ class RemoveScatter final : public Scatter {
       return dispatch.finish(Answer{.error = half_done(*answer.error, removed_.empty() ? 0 : 1)});
     auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     const bool absent = !changed && changed.error().code == ErrorCode::not_found;
-    if (!changed && !absent) {
+    if (!changed && !absent && !refusal_) {
       refusal_ = std::move(answer);
       steps_.clear();
       make_again();
@@ -134,6 +134,7 @@ class RemoveScatter final : public Scatter {
     if (checking_ > 0) {
       checking_ -= 1;
       if (changed) steps_.push_back({shard, change_});
+      if (checking_ == 0) log_last_step();
     } else if (changed && !refusal_) {
       removed_.insert_or_assign(shard, *changed);
     }
@@ -149,6 +150,11 @@ class RemoveScatter final : public Scatter {
   void go_on(Dispatch& dispatch, Answer last) {
     if (!steps_.empty()) return send_next(dispatch);
     dispatch.finish(std::move(last));
+  }
+
+  // The queue's log says "deleted" only if no shard refused.
+  void log_last_step() {
+    for (RemoveStep& step : steps_) step.change.logged = &step == &steps_.back();
   }
 
   void send_next(Dispatch& dispatch) {

@@ -292,4 +292,16 @@ Error read_problem(int status, std::string_view body, std::string_view retry_aft
   return error;
 }
 
+Result<std::vector<EventId>> read_event_numbers(const JsonValue& list) {
+  Fields fields(list, "", UnknownMembers::ignored);
+  std::vector<EventId> numbers;
+  for (const JsonValue& event : fields.array("events").value_or(std::vector<JsonValue>())) {
+    Fields inner(event, "events.", UnknownMembers::ignored);
+    numbers.push_back(static_cast<EventId>(inner.integer("id").value_or(0)));
+    if (auto fault = inner.fault()) fields.refuse(*fault);
+  }
+  if (auto fault = fields.fault()) return *fault;
+  return numbers;
+}
+
 }  // namespace eventq::wire

@@ -27,6 +27,9 @@ Result<TimePoint> read_lease_end(const JsonValue& heartbeat);
 // The settings in a queue's document.
 Result<QueueConfig> read_settings(const JsonValue& queue);
 
+// The numbers of the events in a list.
+Result<std::vector<EventId>> read_event_numbers(const JsonValue& list);
+
 // The result of a report: its entry, or the server's error when it refused the report. The entry of a final
 // failure has only `retry_count`, because the answer has no more.
 Result<LogEntry> read_report(const JsonValue& body);

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "eventq/queue.h"
@@ -35,6 +36,7 @@ class WrappedQueue : public Queue {
   Result<void> finalize(EventId id, Verdict verdict) override { return inner_.finalize(id, verdict); }
   Result<Event> wait(EventId id, Millis timeout) override { return inner_.wait(id, timeout); }
   Result<QueueConfig> settings(const std::string& name) override { return inner_.settings(name); }
+  Result<EventId> find(std::string_view event_id) override { return inner_.find(event_id); }
   Result<Event> get(EventId id) override { return inner_.get(id); }
   Result<std::vector<LogEntry>> log(EventId id) override { return inner_.log(id); }
 

@@ -173,13 +173,13 @@ export class Client {
     return withEvents(await this.#wait<Correlation>(`/events/correlation/${encodeURIComponent(name)}/wait`, timeout));
   }
 
-  /** Makes the event pending. A worker that holds it loses its lease. */
-  reset(id: EventName, reason?: string): Promise<Entry> {
-    return this.#once(`/events/${named(id)}/reset`, reason);
+  /** Makes the event pending. A worker that holds it loses its lease. `by` is the person, for the log. */
+  reset(id: EventName, reason?: string, by?: string): Promise<Entry> {
+    return this.#once(`/events/${named(id)}/reset`, { reason, by });
   }
 
-  cancel(id: EventName, reason?: string): Promise<Entry> {
-    return this.#once(`/events/${named(id)}/cancel`, reason);
+  cancel(id: EventName, reason?: string, by?: string): Promise<Entry> {
+    return this.#once(`/events/${named(id)}/cancel`, { reason, by });
   }
 
   worker(id: string): Promise<WorkerState> {
@@ -226,9 +226,9 @@ export class Client {
     return this.call("POST", path, { body, headers: { "Idempotency-Key": randomUUID() } });
   }
 
-  #once(path: string, reason: string | undefined): Promise<Entry> {
+  #once(path: string, query: { reason: string | undefined; by: string | undefined }): Promise<Entry> {
     // A second try could take the event from its new worker.
-    return this.call("POST", path, { query: { reason }, tries: 1 });
+    return this.call("POST", path, { query, tries: 1 });
   }
 
   async #report<T>(action: string, event: ClaimedEvent | EventName, how: Holder): Promise<T> {

@@ -19,6 +19,8 @@ void find_with_status(Invocation& run, const EventFilter& filter, const std::str
     const std::int64_t id = integer_at(event, "id").value_or(0);
     const auto created = parse_iso_time(text_at(event, "created_at").value_or(""));
     if (!accepts(event)) return true;
+    // The list has every event that the worker ever picked. A change is meant for those that it has now.
+    if (filter.worker && text_at(event, "worker_id") != filter.worker) return true;
     if (filter.older && created && now - *created < *filter.older) return true;
     const std::string error = text_at(event, "error_message").value_or("");
     if (filter.error && !contains_ignoring_case(error, *filter.error)) return true;

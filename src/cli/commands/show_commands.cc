@@ -14,9 +14,10 @@ namespace {
 
 // GET /events omits these fields, so each event must be fetched separately.
 bool needs_whole_event(const OutputOptions& output) {
-  constexpr std::array<std::string_view, 12> kLeftOut = {
-      "payload", "description", "max_retries",  "source",        "causation_id", "trace_id",
-      "version", "timestamp",   "ordering_key", "supersede_key", "run_at",       "retry"};
+  constexpr std::array<std::string_view, 15> kLeftOut = {
+      "payload",  "description", "max_retries", "source",       "causation_id",
+      "trace_id", "version",     "timestamp",   "ordering_key", "supersede_key",
+      "run_at",   "retry",       "traceparent", "tracestate",   "published_by"};
   return std::any_of(output.fields.begin(), output.fields.end(), [&](const std::string& field) {
     const std::string first = field.substr(0, field.find('.'));
     return std::find(kLeftOut.begin(), kLeftOut.end(), first) != kLeftOut.end();

@@ -7,23 +7,6 @@
 #include "model/names.h"
 
 namespace eventq::http {
-namespace {
-
-// `events` are those of all shards. A database has an event_id once, but two shards may each have it: an
-// event is placed by its ordering_key, so two publishers that use one event_id with different keys are not
-// noticed.
-Result<EventId> only_event(const std::vector<EventId>& events, const std::string& event_id) {
-  if (events.size() == 1) return events.front();
-  if (events.empty()) {
-    return Error{ErrorCode::not_found, "There is no event \"" + event_id + "\".", "id"};
-  }
-  return Error{ErrorCode::conflict,
-               "Several events have the event_id \"" + event_id + "\", such as " + id_text(events[0]) +
-                   " and " + id_text(events[1]) + ". Use their numbers.",
-               "id"};
-}
-
-}  // namespace
 
 HandlerResult find_events(std::vector<std::string> event_ids,
                           std::function<HandlerResult(const std::vector<Result<EventId>>&)> act,

@@ -106,7 +106,7 @@ std::optional<PathParameters> match_path(std::string_view route, std::string_vie
     const bool wants_checkpoint = pattern.starts_with("{checkpoint}");
     const TextRange part{position, std::min(path.find('/', position), path.size()) - position};
     if (part.size == 0) return std::nullopt;
-    found.by_event_id = wants_id && !is_id(part.of(path));
+    found.by_event_id |= wants_id && !is_id(part.of(path));
     if (found.by_event_id && !route.starts_with("/events/{id}")) return std::nullopt;
     (wants_id || wants_checkpoint ? found.id : found.name) = part;
     position += part.size;

@@ -402,6 +402,9 @@ void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
   }
   if (queue_changes_.empty() && !queues_removed_) return;
   for (const auto& [id, change] : queue_changes_) {
+    // So that changed_queues() reports it as removed when another server removes it at once. No stored row
+    // equals the empty row, so after a rollback the queue is only read again.
+    session_.announced_queues.try_emplace(id);
     calls.push_back({change.replaces ? sql::put_queue : sql::add_queue, queue_params(change.row)});
   }
   queue_changes_.clear();

@@ -63,8 +63,7 @@ class PostgresReader final : public Reader {
   // first statement reads `first_rows` events. `beside` runs in the same snapshot; its rows are returned.
   struct Walked {
     std::vector<Rows> beside;
-    std::optional<EventId>
-        stopped;  // the last event read, if the time limit of a list by worker ended the walk
+    std::optional<EventId> stopped;  // the last event read, if the time limit ended a list by worker
   };
   Result<Walked> walk(const ListFilter& filter, std::size_t first_rows, std::vector<StatementCall> beside,
                       const std::function<bool(Event&&)>& take);
