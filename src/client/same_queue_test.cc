@@ -396,11 +396,10 @@ TEST_P(SameQueue, TheLogHasAnEntryForEachAction) {
 }
 
 TEST_P(SameQueue, AnEventIsFoundByItsEventId) {
-  const EventId named =
-      queue->publish({.title = "x", .tags = {"a"}, .event_id = "order/1 of 2?"}).value_or(Event()).id;
-  const EventId digits = queue->publish({.title = "x", .tags = {"a"}, .event_id = "17"}).value_or(Event()).id;
+  const EventId named = queue->publish({.title = "x", .tags = {"a"}, .event_id = "order/1?of=2"}).value().id;
+  const EventId digits = queue->publish({.title = "x", .tags = {"a"}, .event_id = "17"}).value().id;
 
-  EXPECT_EQ(queue->find("order/1 of 2?").value(), named);
+  EXPECT_EQ(queue->find("order/1?of=2").value(), named);
   EXPECT_EQ(queue->find("17").value(), digits);
   EXPECT_EQ(queue->find("order/2").error().code, ErrorCode::not_found);
   EXPECT_EQ(queue->find("").error().code, ErrorCode::invalid_argument);
