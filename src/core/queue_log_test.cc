@@ -157,7 +157,8 @@ TEST(CoreQueueLogAtStart, SettingsOfTheConfigurationAreLoggedByTheFirstShardWhen
       EXPECT_TRUE(core.recover());
     }
     std::vector<QueueAction> found;
-    for (const QueueLogEntry& entry : store->reader().value()->queue_log({"orders", "", 100}).value()) {
+    const auto log = store->reader().value()->queue_log({"orders", "", 100});
+    for (const QueueLogEntry& entry : *log) {
       found.push_back(entry.action);
     }
     return found;
