@@ -3,6 +3,7 @@
 #   eventq::client   a queue on a server, over HTTP
 #   eventq::core     the embedded queue (sqlite: and memory:), PostgreSQL, and all of eventq::client
 #   eventq::worker   runs handlers on the events of any of these
+#   eventq::server   serves the HTTP API and the dashboard of the embedded queue
 #
 # A project that uses add_subdirectory() gets the same targets. Install rules exist only when eventq is the
 # top-level project.
@@ -36,6 +37,9 @@ eventq_package(core NAME eventq
 eventq_package(worker NAME eventq-worker
   LAYERS eventq_worker
   LIBRARIES eventq_package_client)
+eventq_package(server NAME eventq-server
+  LAYERS eventq_http eventq_serve
+  LIBRARIES eventq_package_core)
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -43,7 +47,8 @@ endif()
 
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/eventq)
 install(TARGETS eventq RUNTIME)
-install(TARGETS eventq_package_client eventq_package_core eventq_package_worker EXPORT eventqTargets ARCHIVE)
+install(TARGETS eventq_package_client eventq_package_core eventq_package_worker eventq_package_server
+  EXPORT eventqTargets ARCHIVE)
 install(DIRECTORY include/eventq TYPE INCLUDE)
 install(FILES LICENSE README.md TYPE DOC)
 install(EXPORT eventqTargets NAMESPACE eventq:: DESTINATION ${cmake_dir})
@@ -55,7 +60,7 @@ install(FILES cmake/eventqConfig.cmake ${PROJECT_BINARY_DIR}/eventqConfigVersion
 # Each .pc file computes its prefix from its own location, so that the installed tree can be moved.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH up_to_prefix /prefix/${pc_dir} /prefix)
-foreach(name IN ITEMS eventq eventq-client eventq-worker)
+foreach(name IN ITEMS eventq eventq-client eventq-worker eventq-server)
   configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pc_dir})
 endforeach()

@@ -209,6 +209,7 @@ TEST_F(CliQueueTest, ReplaysPageByPage) {
 
 TEST_F(CliQueueTest, EveryCommandInTheOutputOfTheDoctorExists) {
   publish("a");
+  publish("a", {"--queue", "unattended"});
   EXPECT_EQ(eventq({"queue", "set", "main", "maxQueueDepth=1", "highWatermark=1"}).exit_code, 0);
   EXPECT_EQ(eventq({"queue", "pause", "main"}).exit_code, 0);
 
@@ -247,7 +248,7 @@ TEST_F(CliQueueTest, WorkerShowShowsOneWorker) {
 
   EXPECT_EQ(eventq({"worker", "show", "w1", "-o", "json", "--fields", "worker_id,holding"}).out,
             "{\"worker_id\":\"w1\",\"holding\":[1]}\n");
-  EXPECT_EQ(eventq({"worker", "show", "nobody"}).exit_code, 1);
+  EXPECT_EQ(eventq({"worker", "show", "unknown"}).exit_code, 1);
 }
 
 TEST_F(CliQueueTest, WorkerLogShowsWhatAWorkerDid) {
@@ -259,7 +260,7 @@ TEST_F(CliQueueTest, WorkerLogShowsWhatAWorkerDid) {
             "event_id,action,error_message\n2,PICKED,\n1,FAILED,disk full\n1,PICKED,\n");
   EXPECT_EQ(eventq({"worker", "log", "w1", "--limit", "1", "--fields", "event_id", "-o", "csv"}).out,
             "event_id\n2\n");
-  const Finished none = eventq({"worker", "log", "nobody"});
+  const Finished none = eventq({"worker", "log", "unknown"});
   EXPECT_EQ(none.exit_code, 0);
   EXPECT_EQ(none.out, "");
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/server_process.h"
@@ -298,12 +299,14 @@ TEST_F(ToolsTest, TheDoctorMeasuresAndPrintsWhatToFix) {
   start();
   post("/events", R"({"title":"t","tags":"a"})");
   post("/queues/main/pause", R"({"reason":"test"})");
+  post("/events", R"({"title":"t","tags":"a","queue":"mail"})");
 
   const Finished finished = eventq({"doctor", "-o", "table"});
 
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
-  for (const char* text : {"(200 samples)", "schema 4, journal mode wal", "ready", "clock", "is paused",
-                           "fix: eventq queue resume main", "no worker is active", "write-ahead log"}) {
+  for (const char* text : {"(200 samples)", "schema 6, journal mode wal", "ready", "clock", "is paused",
+                           "fix: eventq queue resume main", "1 events wait and no worker asks for them",
+                           "fix: eventq work TAGS --exec CMD --queue mail", "write-ahead log"}) {
     EXPECT_THAT(finished.out, HasSubstr(text));
   }
   EXPECT_THAT(eventq({"doctor"}).out,
@@ -376,7 +379,7 @@ class DevTest : public testing::Test {
  protected:
   DevTest() : dev_(eventq_program(directory_.file(""), {"dev", "--listen", "127.0.0.1:0"})) {
     const SteadyTime limit = steady_now() + 60s;
-    while (dev_.out().find("Until you start a worker") == std::string::npos && steady_now() < limit)
+    while (dev_.out().find("A demo worker completes") == std::string::npos && steady_now() < limit)
       dev_.wait(10ms);
     const std::string out = dev_.out();
     const std::size_t start = out.find("http://");
@@ -385,6 +388,10 @@ class DevTest : public testing::Test {
 
   Finished eventq(const std::vector<std::string>& arguments) const {
     return run(eventq_program(directory_.file(""), arguments, {"EVENTQ_URL=" + url_}));
+  }
+
+  [[nodiscard]] std::uint16_t port() const {
+    return parse_whole<std::uint16_t>(url_.substr(url_.rfind(':') + 1)).value_or(0);
   }
 
   TemporaryDirectory directory_;
@@ -403,6 +410,40 @@ TEST_F(DevTest, PrintsAWelcomeAndCompletesPublishedEvents) {
   dev_.signal(SIGINT);
   EXPECT_THAT(dev_.wait(60s), Optional(0)) << dev_.err();
   EXPECT_THAT(dev_.err(), IsEmpty());
+}
+
+TEST_F(DevTest, RetriesAreShortAndExponential) {
+  const Finished queue = eventq({"queue", "show", "main", "-o", "json"});
+
+  EXPECT_THAT(dev_.out(), HasSubstr("A failed event runs again after 1 s, then after 2 s, 4 s and so on."));
+  EXPECT_THAT(queue.out,
+              HasSubstr(R"("retry":{"kind":"exponential","baseMs":1000,"capMs":30000,"jitter":0})"));
+}
+
+TEST_F(DevTest, TheDemoWorkerStepsAsideOnlyForTheTagsThatAnotherWorkerAsksFor) {
+  ASSERT_EQ(eventq({"publish", "email", "--wait"}).exit_code, 0);  // the demo worker is there
+  HttpClient worker(port());
+  ASSERT_EQ(worker.get("/events/subscribe?tags=email&worker_id=w:1")->status, 204);
+
+  const Finished kept = eventq({"publish", "email,other", "-o", "id"});
+  EXPECT_EQ(eventq({"publish", "report", "--wait"}).exit_code, 0) << "not a tag of the worker";
+  EXPECT_EQ(eventq({"publish", "email", "--queue", "mail", "-o", "id"}).exit_code, 0);
+  const Finished why = eventq({"why", "2"});
+  EXPECT_THAT(why.out, HasSubstr("The demo worker of `eventq dev` leaves it to worker w:1"));
+  EXPECT_THAT(eventq({"get", "2"}).out, HasSubstr("PENDING")) << kept.out;
+
+  // It returns when the worker has left.
+  ASSERT_EQ(worker.request("DELETE", "/workers/w:1", "", {})->status, 204);
+  EXPECT_EQ(eventq({"wait", "2", "--timeout", "30s"}).exit_code, 0);
+  EXPECT_THAT(eventq({"why", "2"}).out, HasSubstr("It was completed by the demo worker of `eventq dev`."));
+}
+
+TEST_F(DevTest, TheDemoWorkerStaysForTheOtherQueueWhenAWorkerAsksForOne) {
+  HttpClient worker(port());
+  ASSERT_EQ(worker.get("/events/subscribe?queue=reports&tags=report&worker_id=w:1")->status, 204);
+  ASSERT_EQ(worker.get("/events/subscribe?tags=other&worker_id=w:1")->status, 204);
+
+  EXPECT_EQ(eventq({"publish", "report", "--wait"}).exit_code, 0);
 }
 
 TEST_F(DevTest, TheDemoWorkerPausesWhileAnotherWorkerIsActive) {

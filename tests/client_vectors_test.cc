@@ -222,13 +222,17 @@ Json shown(Write write_it) {
 }
 
 Json shown(const Event& event) {
-  return shown([&](JsonWriter& json) { wire::write_event(json, event); });
+  Json value = shown([&](JsonWriter& json) { wire::write_event(json, event); });
+  if (!event.result.empty()) std::get<Json::Object>(value.value)["result"] = parsed(event.result);
+  return value;
 }
 Json shown(const Claim& claim) {
   return shown([&](JsonWriter& json) { wire::write_claim(json, claim); });
 }
 Json shown(const LogEntry& entry) {
-  return shown([&](JsonWriter& json) { wire::write_entry(json, entry, 0, std::nullopt); });
+  Json value = shown([&](JsonWriter& json) { wire::write_entry(json, entry, 0, std::nullopt); });
+  if (!entry.error_detail.empty()) std::get<Json::Object>(value.value)["error_detail"] = {entry.error_detail};
+  return value;
 }
 
 template <typename T>
@@ -268,13 +272,19 @@ NewEvent new_event(Json args) {
 }
 
 Outcome outcome(const Json& args) {
-  return {small(args.at("status_code")), args.at("execution_time_ms").integer(), texts(args.at("errors"))};
+  return {.status_code = small(args.at("status_code")),
+          .execution_time_ms = args.at("execution_time_ms").integer(),
+          .errors = texts(args.at("errors")),
+          .result = args.at("result").is_null() ? "" : text_of(args.at("result"))};
 }
 
 Failure failure(const Json& args) {
   const auto* const permanent = args.at("permanent").as<bool>();
-  return {small(args.at("status_code")), args.at("execution_time_ms").integer(),
-          args.at("error_message").text(), permanent != nullptr && *permanent};
+  return {.status_code = small(args.at("status_code")),
+          .execution_time_ms = args.at("execution_time_ms").integer(),
+          .message = args.at("error_message").text(),
+          .permanent = permanent != nullptr && *permanent,
+          .detail = args.at("error_detail").text()};
 }
 
 Return give_back(const Json& args) { return {seconds(args.at("delay")), args.at("reason").text()}; }

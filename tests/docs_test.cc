@@ -1,10 +1,12 @@
-// docs_test.cc: every command of README.md, clients/README.md and docs/ runs, and prints what the page shows.
+// docs_test.cc: every command of README.md, clients/README.md and docs/ runs, and prints what the page shows;
+// and their C++ compiles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 #include <string>
@@ -14,6 +16,8 @@
 #include "docs/docs_session.h"
 #include "docs/shown_output.h"
 #include "support/file_text.h"
+#include "support/process.h"
+#include "support/temporary_directory.h"
 
 namespace eventq {
 namespace {
@@ -76,6 +80,29 @@ TEST_P(DocsTest, EveryBlockNamesALanguageThatTheTestKnows) {
   EXPECT_THAT(shown.problems, IsEmpty());
   for (const DocsBlock& block : shown.blocks)
     EXPECT_THAT(languages, Contains(block.language)) << where(GetParam(), block);
+}
+
+// The C++ of a block as a source file.
+std::string source_of(const DocsBlock& block) {
+  std::string code;
+  for (const std::string& line : block.lines) code += line + "\n";
+  if (block.note != "declarations") code = "int statements() {\n" + code + "return 0;\n}\n";
+  return "#include \"docs/cpp_prelude.h\"\n" + code;
+}
+
+TEST_P(DocsTest, ItsCppCompilesWithoutWarnings) {
+  const TemporaryDirectory directory;
+  const std::string source = directory.file("block.cc");
+  for (const DocsBlock& block : page().blocks) {
+    if (block.language != "cpp") continue;
+    std::ofstream(source) << source_of(block);
+    const Finished compiled = run(
+        {.command = {EVENTQ_CXX, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                     "-I" EVENTQ_SOURCE_DIR "/include", "-I" EVENTQ_SOURCE_DIR "/tests", source},
+         .environment = {},
+         .directory = directory.file("")});
+    EXPECT_EQ(compiled.exit_code, 0) << where(GetParam(), block) << compiled.err;
+  }
 }
 
 TEST_P(DocsTest, ABlockThatDoesNotRunSaysWhy) {

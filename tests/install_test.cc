@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "support/file_text.h"
+#include "support/http_client.h"
 #include "support/process.h"
 #include "support/server_process.h"
 #include "support/temporary_directory.h"
@@ -28,6 +32,20 @@ std::string must(std::vector<std::string> command, const std::string& directory,
   const Finished finished = run({.command = command, .environment = environment, .directory = directory});
   EXPECT_EQ(finished.exit_code, 0) << command[1] << ": " << finished.out << finished.err;
   return finished.out;
+}
+
+// Publishes an event with the tag "email" and returns it at its end, as JSON.
+std::string ended_event(std::uint16_t port, const std::string& payload) {
+  HttpClient client(port);
+  const auto ended =
+      client.request("POST", "/events", R"({"title":"m","tags":"email","payload":)" + payload + "}",
+                     {{"Prefer", "wait=30"}});
+  return ended ? ended->body : ended.error().message;
+}
+
+std::ptrdiff_t lines_of_example(const std::string& name) {
+  const std::string text = content_of(EVENTQ_SOURCE_DIR "/examples/" + name);
+  return std::count(text.begin(), text.end(), '\n');
 }
 
 class InstallTest : public testing::Test {
@@ -69,15 +87,29 @@ class InstallTest : public testing::Test {
 };
 
 TEST_F(InstallTest, EveryFileIsInItsStandardFolder) {
-  for (const char* name :
-       {"bin/eventq", "include/eventq/queue.h", "include/eventq/worker.h", "include/eventq/client.h",
-        "lib/libeventq.a", "lib/libeventq-client.a", "lib/libeventq-worker.a",
-        "lib/cmake/eventq/eventqConfig.cmake", "lib/cmake/eventq/eventqConfigVersion.cmake",
-        "lib/cmake/eventq/eventqTargets.cmake", "lib/pkgconfig/eventq.pc", "lib/pkgconfig/eventq-client.pc",
-        "lib/pkgconfig/eventq-worker.pc", "share/man/man1/eventq.1",
-        "share/bash-completion/completions/eventq", "share/zsh/site-functions/_eventq",
-        "share/fish/vendor_completions.d/eventq.fish", "share/doc/eventq/LICENSE",
-        "share/doc/eventq/README.md"}) {
+  for (const char* name : {"bin/eventq",
+                           "include/eventq/queue.h",
+                           "include/eventq/worker.h",
+                           "include/eventq/client.h",
+                           "lib/libeventq.a",
+                           "lib/libeventq-client.a",
+                           "lib/libeventq-worker.a",
+                           "lib/libeventq-server.a",
+                           "include/eventq/serve.h",
+                           "include/eventq/admin.h",
+                           "lib/cmake/eventq/eventqConfig.cmake",
+                           "lib/cmake/eventq/eventqConfigVersion.cmake",
+                           "lib/cmake/eventq/eventqTargets.cmake",
+                           "lib/pkgconfig/eventq.pc",
+                           "lib/pkgconfig/eventq-client.pc",
+                           "lib/pkgconfig/eventq-worker.pc",
+                           "lib/pkgconfig/eventq-server.pc",
+                           "share/man/man1/eventq.1",
+                           "share/bash-completion/completions/eventq",
+                           "share/zsh/site-functions/_eventq",
+                           "share/fish/vendor_completions.d/eventq.fish",
+                           "share/doc/eventq/LICENSE",
+                           "share/doc/eventq/README.md"}) {
     EXPECT_GT(fs::exists(prefix_ + "/" + name) ? fs::file_size(prefix_ + "/" + name) : 0, 0U) << name;
   }
 }
@@ -113,6 +145,48 @@ TEST_F(InstallTest, PkgConfigGivesTheEmbeddedQueueAndTheWorker) {
   EXPECT_EQ(must({program}, outside_), "handled {\"to\":\"a@b\"}\ncompleted\n");
 }
 
+TEST_F(InstallTest, TheTypedWorkerRunsFromTheInstalledPackage) {
+  const std::string build = built_by_cmake(
+      "examples", {"-DCMAKE_PREFIX_PATH=" + prefix_, "-DEXAMPLES=" EVENTQ_SOURCE_DIR "/examples"});
+  ServerProcess server({"--store", "memory:"});
+  ASSERT_TRUE(server.start()) << server.log();
+  Process worker({.command = {build + "/typed_worker"},
+                  .environment = {"EVENTQ_URL=http://127.0.0.1:" + std::to_string(server.port())},
+                  .directory = outside_});
+
+  EXPECT_THAT(ended_event(server.port(), R"({"to":"ann@example.com"})"), HasSubstr("\"COMPLETED\""));
+  EXPECT_THAT(ended_event(server.port(), "{}"), HasSubstr("\"FAILED\""));
+
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.wait(std::chrono::seconds(60)), 0) << worker.err();
+  EXPECT_EQ(worker.out(), "mail to ann@example.com\n");
+  EXPECT_LE(lines_of_example("typed_worker.cc"), 40);
+}
+
+TEST_F(InstallTest, TheEmbeddedServerRunsFromTheInstalledPackage) {
+  const std::string build = built_by_cmake(
+      "examples", {"-DCMAKE_PREFIX_PATH=" + prefix_, "-DEXAMPLES=" EVENTQ_SOURCE_DIR "/examples"});
+  Process program({.command = {build + "/embedded_server", "0"}, .environment = {}, .directory = outside_});
+  const auto port = program.wait_for_line("serving http://127.0.0.1:", std::chrono::seconds(60));
+  ASSERT_TRUE(port) << program.err();
+
+  EXPECT_THAT(ended_event(static_cast<std::uint16_t>(std::stoi(*port)), R"({"to":"ann@example.com"})"),
+              HasSubstr("\"COMPLETED\""));
+
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait(std::chrono::seconds(60)), 0) << program.err();
+  EXPECT_EQ(program.out(), "mail {\"to\":\"ann@example.com\"}\n");
+  EXPECT_LE(lines_of_example("embedded_server.cc"), 40);
+}
+
+TEST_F(InstallTest, PkgConfigGivesTheServer) {
+  fs::copy(EVENTQ_SOURCE_DIR "/examples/embedded_server.cc", outside_ + "/consumer");
+  Process program({.command = {built_by_pkg_config("embedded_server", "eventq-server eventq-worker"), "0"},
+                   .environment = {},
+                   .directory = outside_});
+  EXPECT_TRUE(program.wait_for_line("serving http://127.0.0.1:", std::chrono::seconds(60))) << program.err();
+}
+
 TEST_F(InstallTest, PkgConfigGivesTheClient) {
   expect_works_with_a_server(built_by_pkg_config("remote", "eventq-client"));
 }
@@ -126,6 +200,7 @@ TEST_F(InstallTest, AsASubfolderOfAnotherProjectItProvidesOnlyTheLibraries) {
       must({EVENTQ_CMAKE, "--build", outside_ + "/build", "--target", "help"}, outside_);
   EXPECT_THAT(targets, HasSubstr("libeventq.a"));
   EXPECT_THAT(targets, HasSubstr("libeventq-worker.a"));
+  EXPECT_THAT(targets, HasSubstr("libeventq-server.a"));
   EXPECT_THAT(targets, Not(HasSubstr("eventq_base_test")));
   EXPECT_THAT(targets, Not(HasSubstr("eventq_bench")));
   const std::string commands = must(

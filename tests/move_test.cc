@@ -26,9 +26,11 @@ using testing::Not;
 std::vector<std::string> contents(const std::string& path) {
   std::vector<std::string> all;
   const std::vector<std::string> tables = {
-      "event_body",    "event_queue", "event_archive", "event_log",       "event_line",   "event_supersede",
-      "correlation",   "event_count", "queue_total",   "failed_hour",     "stored_queue", "stored_checkpoint",
-      "failure_cause", "worker",      "id_sequence",   "idempotency_key", "queue_log",    "event_log_author"};
+      "event_body",      "event_queue",       "event_archive",    "event_log",        "event_line",
+      "event_supersede", "correlation",       "event_count",      "queue_total",      "failed_hour",
+      "stored_queue",    "stored_checkpoint", "failure_cause",    "worker",           "id_sequence",
+      "idempotency_key", "queue_log",         "event_log_author", "event_log_detail", "event_result",
+      "worker_ask",      "worker_sign_off"};
   for (const std::string& table : tables) {
     std::string row = "''";
     for (const std::string& column :
@@ -72,7 +74,8 @@ class MoveTest : public testing::Test {
     post("/events", R"({"title":"s2","tags":"s","supersede_key":"k"})");
     post("/events", R"({"title":"later","tags":"x","delay":3600})");
     post("/events/subscribe", R"({"worker_id":"w:1","tags":"many","queue":"q","limit":10})");
-    post("/events/6/complete", R"({"worker_id":"w:1"})");
+    post("/events/6/complete", R"({"worker_id":"w:1","result":{"n": [1.0,  "\u0000"]}})");
+    post("/events/9/fail", R"({"worker_id":"w:1","error_message":"away","error_detail":"at\nline 7"})");
     post("/events/subscribe", R"({"worker_id":"w:1","tags":"x","limit":1})");
     post("/queues/q/checkpoint", "");
     ASSERT_EQ(server.terminate(), 0);
@@ -110,7 +113,7 @@ TEST_F(MoveTest, AWorkerCanReportToTheNewServer) {
   ServerProcess server({"--store", database_.url()});
   ASSERT_TRUE(server.start()) << server.log();
   HttpClient client(server.port());
-  const auto done = client.post("/events/9/complete", R"({"worker_id":"w:1"})");
+  const auto done = client.post("/events/12/complete", R"({"worker_id":"w:1"})");
   ASSERT_TRUE(done);
   EXPECT_EQ(done->status, 200) << done->body;
   const auto next = client.post("/events", R"({"title":"new","tags":"x"})");

@@ -44,7 +44,45 @@ TEST_F(ObserveApiTest, AWorkerIsListedAfterItsCalls) {
   EXPECT_EQ(
       get("/workers").body,
       R"({"workers":[{"worker_id":"w:1","first_seen":"2024-03-15T00:00:00.000Z",)"
-      R"("last_seen":"2024-03-15T00:00:03.000Z","completed":1,"failed":1,"holding":[2],"queue":"mail","tags":"t","stale":false}]})");
+      R"("last_seen":"2024-03-15T00:00:03.000Z","completed":1,"failed":1,"holding":[2],"queue":"mail","tags":"t",)"
+      R"("state":"active","asks":[{"queue":"mail","tags":"t"}],"stale":false}]})");
+}
+
+TEST_F(ObserveApiTest, AWorkerThatSignsOffIsGone) {
+  get("/events/subscribe?tags=t&worker_id=a%2Fb:1");
+  EXPECT_EQ(at(get("/workers"), "workers[0].state"), R"("active")");
+
+  const HttpResponse answer = request("DELETE", "/workers/a%2Fb:1", "");
+  EXPECT_EQ(answer.status, 204);
+  EXPECT_EQ(answer.body, "");
+  EXPECT_EQ(at(get("/workers"), "workers[0].state"), R"("gone")");
+  EXPECT_EQ(request("DELETE", "/workers/a%2Fb:1", "").status, 204) << "again";
+  EXPECT_EQ(request("DELETE", "/workers/unknown", "").status, 204);
+  EXPECT_EQ(request("DELETE", "/workers/" + std::string(256, 'w'), "").status, 400);
+
+  get("/events/subscribe?tags=t&worker_id=a%2Fb:1");
+  EXPECT_EQ(at(get("/workers"), "workers[0].state"), R"("active")");
+}
+
+TEST_F(ObserveApiTest, AWorkerIsActiveThenIdleThenGoneAndLeavesTheListAfterADay) {
+  get("/events/subscribe?tags=t&worker_id=w:1");
+  advance(31s);
+  EXPECT_EQ(at(get("/workers"), "workers[0].state"), R"("idle")");
+  EXPECT_THAT(metrics("text/plain").body, HasSubstr("eventq_workers{state=\"idle\"} 1\n"));
+  advance(10min);
+  EXPECT_EQ(at(get("/workers"), "workers[0].state"), R"("gone")");
+  EXPECT_THAT(metrics("text/plain").body, HasSubstr("eventq_workers{state=\"gone\"} 1\n"));
+  advance(24h);
+  EXPECT_EQ(get("/workers").body, R"({"workers":[]})");
+}
+
+TEST_F(ObserveApiTest, AWaitingPollCountsAsAsking) {
+  publish("mail");
+  HttpClient worker = waiting("GET", "/events/subscribe?queue=mail&tags=none&worker_id=w:1&wait=3600");
+  advance(50min);
+
+  EXPECT_EQ(at(get("/workers"), "workers[0].state"), R"("active")");
+  EXPECT_THAT(metrics("text/plain").body, HasSubstr("eventq_queue_subscribers{queue=\"mail\"} 1\n"));
 }
 
 TEST_F(ObserveApiTest, AWorkerWithoutAHeartbeatIsStale) {
@@ -188,6 +226,27 @@ class FailuresApiTest : public ObserveApiTest {
   }
 };
 
+TEST_F(FailuresApiTest, FailureGroupsKeepASampleMessageAndReadableCodes) {
+  fail_new("mail", "550 5.1.1 <alice@example.com>: no such user");
+  fail_new("mail", "550 5.1.1 <bob@example.com>: no such user");
+  fail_new("pay", "card_declined: 51");
+  fail_new("pay", "card_declined: 05");
+  fail_new("pay",
+           "Traceback (most recent call last):\\n  File \\\"pay.py\\\", line 3, in charge\\nKeyError: "
+           "'amount'\\n");
+
+  const HttpResponse mail = get("/failures?queue=mail");
+  const HttpResponse pay = get("/failures?queue=pay");
+
+  EXPECT_EQ(at(mail, "failures[0].cause"), R"("550 5.1.1 <#>: no such user")");
+  EXPECT_EQ(at(mail, "failures[0].sample"), R"("550 5.1.1 <bob@example.com>: no such user")");
+  EXPECT_EQ(at(mail, "failures[0].events"), "2");
+  EXPECT_EQ(at(pay, "failures[0].cause"), R"("KeyError: 'amount'")");
+  EXPECT_EQ(at(pay, "failures[0].sample"), R"("KeyError: 'amount'")");
+  EXPECT_EQ(at(pay, "failures[1].cause"), R"("card_declined: 05")");
+  EXPECT_EQ(at(pay, "failures[2].cause"), R"("card_declined: 51")");
+}
+
 TEST_F(FailuresApiTest, FailuresAreGroupedByCauseWithoutNumbersLargestFirst) {
   fail_new("mail", "No such user");
   advance(1s);
@@ -200,10 +259,11 @@ TEST_F(FailuresApiTest, FailuresAreGroupedByCauseWithoutNumbersLargestFirst) {
 
   EXPECT_EQ(
       failures.body,
-      R"({"failures":[{"queue":"mail","cause":"Timeout after # ms","events":2,)"
+      R"({"failures":[{"id":"d00c33b1","queue":"mail","cause":"Timeout after # ms",)"
+      R"("sample":"Timeout after 4000 ms","events":2,)"
       R"("first_at":"2024-03-15T00:00:01.000Z","last_at":"2024-03-15T00:00:02.000Z","last_event_id":3},)"
-      R"({"queue":"mail","cause":"No such user","events":1,"first_at":"2024-03-15T00:00:00.000Z",)"
-      R"("last_at":"2024-03-15T00:00:00.000Z","last_event_id":1}]})");
+      R"({"id":"41e5d5f0","queue":"mail","cause":"No such user","sample":"No such user","events":1,)"
+      R"("first_at":"2024-03-15T00:00:00.000Z","last_at":"2024-03-15T00:00:00.000Z","last_event_id":1}]})");
   EXPECT_NE(at(get("/failures"), "failures[2].queue"), "");
   EXPECT_EQ(at(get("/failures?limit=1"), "failures[1].queue"), "");
   EXPECT_EQ(get("/failures?limit=0").status, 400);

@@ -57,7 +57,7 @@ def close_objects(node, in_all_of=False):
         for child in node:
             close_objects(child, in_all_of)
     elif isinstance(node, dict):
-        if "$ref" in node and not in_all_of and not node["$ref"].endswith("/Payload"):
+        if "$ref" in node and not in_all_of and not node["$ref"].endswith(("/Payload", "/EventResult")):
             node["unevaluatedProperties"] = False
         for name, child in node.items():
             if name not in ("example", "examples", "value"):
@@ -259,13 +259,17 @@ def check_answers(server, document):
     server.call(200, "POST", "/events/subscribe", {**worker, "tags": "email", "limit": 5})
     server.call(204, "POST", "/events/subscribe", {**worker, "tags": ["email"]})
     server.call(400, "POST", "/events/subscribe", {**worker, "tags": "email", "wait": 3601})
-    server.call(200, "POST", f"/events/{first}/complete", {**worker, "status_code": 200, "errors": ["late"]})
+    server.call(200, "POST", f"/events/{first}/complete",
+                {**worker, "status_code": 200, "errors": ["late"], "result": {"message_id": "m-17"}})
+    server.call(200, "GET", f"/events/{first}?include_logs=true")
     server.call(409, "POST", f"/events/{first}/reset")
     server.call(409, "POST", f"/events/{first}/cancel")
 
     last = server.call(201, "POST", "/events", {"title": "Once", "tags": "once", "max_retries": 1})["id"]
     server.call(200, "GET", take.format("once") + "&limit=2")
-    server.call(400, "POST", f"/events/{last}/fail", {**worker, "error_message": "away"})
+    trace = "Traceback:\n  line 7"
+    server.call(400, "POST", f"/events/{last}/fail", {**worker, "error_message": "away", "error_detail": trace})
+    server.call(200, "GET", f"/events/{last}?include_logs=true")
     server.call(400, "POST", f"/events/{last}/fail", {**worker, "error": "away"})
     server.call(200, "GET", f"/events/{last}/why")
     taken = server.call(200, "POST", "/events/next", {**worker, "tags": "reporting,payment", "limit": 10})["events"]
@@ -410,6 +414,8 @@ def check_failures(server, email, worker):
     server.call(404, "GET", "/workers/none")
     server.call(200, "GET", "/workers/" + quote(workers[0]["worker_id"], safe="") + "/log?limit=2")
     server.call(400, "GET", "/workers/none/log?before=x")
+    server.call(204, "DELETE", "/workers/none")
+    server.call(200, "GET", "/overview")
     server.call(200, "GET", "/metrics")
     server.call(200, "GET", "/metrics", headers={"Accept": "application/json"})
     server.call(400, "GET", "/metrics?queue=f")

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -72,6 +73,18 @@ struct Operation {
   [[nodiscard]] std::string name() const { return method + " " + path; }
   [[nodiscard]] bool is_health() const { return path == "/healthz" || path == "/readyz"; }
 };
+
+// Calls `visit` with every member of every object inside `value`, at any depth.
+void for_each_member(const JsonValue& value, const std::function<void(const JsonMember&)>& visit) {
+  if (value.type() == JsonType::array) {
+    for (const JsonValue& element : value.elements()) for_each_member(element, visit);
+  }
+  if (value.type() != JsonType::object) return;
+  for (const JsonMember& member : value.members()) {
+    visit(member);
+    for_each_member(member.value, visit);
+  }
+}
 
 class OpenApiTest : public testing::Test {
  protected:
@@ -173,19 +186,8 @@ TEST_F(OpenApiTest, GivesEveryOperationADescriptionAndTheDocumentAContact) {
 // Generators of types make a member with a default required, also in requests. Descriptions state the default
 // instead.
 TEST_F(OpenApiTest, NoMemberOfASchemaHasADefault) {
-  std::vector<JsonValue> rest{*find("#/components/schemas")};
-  while (!rest.empty()) {
-    const JsonValue value = rest.back();
-    rest.pop_back();
-    if (value.type() == JsonType::array) {
-      for (const JsonValue& element : value.elements()) rest.push_back(element);
-    }
-    if (value.type() != JsonType::object) continue;
-    for (const JsonMember& found : value.members()) {
-      rest.push_back(found.value);
-      EXPECT_NE(found.name, "default") << value.raw();
-    }
-  }
+  for_each_member(*find("#/components/schemas"),
+                  [](const JsonMember& found) { EXPECT_NE(found.name, "default") << found.value.raw(); });
 }
 
 TEST_F(OpenApiTest, GivesEveryOperationASuccessAndAClientError) {
@@ -200,10 +202,11 @@ TEST_F(OpenApiTest, GivesEveryRouteTheErrorsOfItsKind) {
   for (const http::Route& route : all_routes()) {
     const std::string responses = pointer_to(route.method, route.path) + "/responses";
     const bool changes = route.effect == http::RouteEffect::changes;
-    // A PUT or PATCH may name a queue that does not exist. The log of an unknown worker is empty. Without
-    // notebooks, their routes answer 404.
+    // A PUT or PATCH may name a queue that does not exist. The log of an unknown worker is empty, and an
+    // unknown worker may sign off. Without notebooks, their routes answer 404.
     const bool creates = (route.method == "PUT" || route.method == "PATCH") && route.path == "/queues/{name}";
-    const bool any_name = creates || route.path == "/workers/{name}/log";
+    const bool signs_off = route.method == "DELETE" && route.path == "/workers/{name}";
+    const bool any_name = creates || signs_off || route.path == "/workers/{name}/log";
     const bool looks_up = (route.path.find('{') != route.path.npos && !any_name) ||
                           route.path == "/notebooks" || route.path == "/events/commit";
 
@@ -214,22 +217,12 @@ TEST_F(OpenApiTest, GivesEveryRouteTheErrorsOfItsKind) {
 }
 
 TEST_F(OpenApiTest, EveryReferenceHasATarget) {
-  std::vector<JsonValue> rest{root_};
   std::size_t references = 0;
-  while (!rest.empty()) {
-    const JsonValue value = rest.back();
-    rest.pop_back();
-    if (value.type() == JsonType::array) {
-      for (const JsonValue& element : value.elements()) rest.push_back(element);
-    }
-    if (value.type() != JsonType::object) continue;
-    for (const JsonMember& found : value.members()) {
-      rest.push_back(found.value);
-      if (found.name != "$ref") continue;
-      ++references;
-      EXPECT_TRUE(find(*found.value.string())) << *found.value.string();
-    }
-  }
+  for_each_member(root_, [&](const JsonMember& found) {
+    if (found.name != "$ref") return;
+    ++references;
+    EXPECT_TRUE(find(*found.value.string())) << *found.value.string();
+  });
   EXPECT_GT(references, 100U);
 }
 
@@ -266,6 +259,8 @@ TEST_F(OpenApiTest, HasTheLimitsOfTheCode) {
       {schemas + "Title/maxLength", limits::kTitleChars},
       {schemas + "Description/x-max-bytes", limits::kDescription},
       {schemas + "ErrorMessage/x-max-bytes", limits::kErrorMessage},
+      {schemas + "ErrorDetail/x-max-bytes", limits::kErrorDetail},
+      {schemas + "EventResult/x-max-bytes", limits::kResult},
       {schemas + "Errors/items/x-max-bytes", limits::kErrorMessage},
       {schemas + "Errors/maxItems", limits::kErrors},
       {schemas + "Payload/x-max-bytes", limits::kPayload},
@@ -278,6 +273,7 @@ TEST_F(OpenApiTest, HasTheLimitsOfTheCode) {
       {schemas + "Priority/minimum", -limits::kPriority},
       {schemas + "Priority/maximum", limits::kPriority},
       {schemas + "MaxRetries/maximum", limits::kMaxRetries},
+      {schemas + "MaxAttempts/maximum", limits::kMaxAttempts},
       {schemas + "StatusCode/maximum", limits::kStatusCode},
       {schemas + "ExecutionTimeMs/maximum", limits::kExecutionTimeMs},
       {schemas + "EventId/maximum", limits::kEventId},
@@ -312,6 +308,7 @@ TEST_F(OpenApiTest, HasTheLimitsOfTheCode) {
       {schemas + "QueueConfig/properties/maxRetries/maximum", limits::kMaxRetries},
       {schemas + "Replay/properties/limit/maximum", limits::kReplay},
       {schemas + "RetryRequest/properties/limit/maximum", limits::kReplay},
+      {schemas + "FailureGroup/properties/sample/maxLength", limits::kSample},
       {"#/components/parameters/By/schema/maxLength", limits::kBy},
       {schemas + "Remark/properties/by/maxLength", limits::kBy},
       {schemas + "Remark/properties/reason/maxLength", limits::kReasonChars},

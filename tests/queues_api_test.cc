@@ -23,6 +23,21 @@ class QueuesApiTest : public LocalApiTest {
   }
 };
 
+TEST_F(QueuesApiTest, AnEventMayHaveItsOwnMaxAttempts) {
+  const HttpResponse published =
+      post("/events", R"({"title":"poison","tags":"t","queue":"q","max_attempts":1})");
+  EXPECT_EQ(at(published, "max_attempts"), "1");
+  publish("q");
+  claim("q");
+  claim("q");
+  advance(60s);
+
+  EXPECT_EQ(status_of("1"), R"("FAILED")");
+  EXPECT_EQ(status_of("2"), R"("PROCESSING")");
+  EXPECT_EQ(at(get("/events/1"), "max_attempts"), "1");
+  EXPECT_EQ(at(get("/events/2"), "max_attempts"), "") << "the queue's setting holds";
+}
+
 // GET and PUT
 
 TEST_F(QueuesApiTest, MainAlwaysExistsAndIsTheOnlyQueueAtFirst) {

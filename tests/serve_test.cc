@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/server_process.h"
+#include "support/temporary_directory.h"
 
 namespace eventq {
 namespace {
@@ -76,12 +79,87 @@ TEST_F(ServeTest, LogsItsVersionSettingsStoreAndAddresses) {
   EXPECT_THAT(
       log,
       HasSubstr(
-          " info msg=settings listen=127.0.0.1:0 allow_remote=false "
-          "store=sqlite:eventq.db migrate=false retry_delay=5m lease=1m max_retries=3 max_attempts=20 "
+          " info msg=settings listen=127.0.0.1:0 allow_remote=false allow_origin=\"\" "
+          "store=sqlite:eventq.db migrate=false retry_delay=5m "
+          "retry_kind=fixed retry_delay_cap=1h lease=1m max_retries=3 max_attempts=20 "
           "archive_dir=\"\" stale_after=30s start_within=5m notebooks.allow=\"\" notebooks.state=\"\"\n"));
   EXPECT_THAT(log, HasSubstr(" path=" + server_.file("eventq.db") + "\n"));
   EXPECT_THAT(log, HasSubstr(" info msg=listening address=127.0.0.1:" + port +
                              " dashboard=http://127.0.0.1:" + port + "/ store=sqlite:eventq.db\n"));
+}
+
+// A server in a session of its own, so that it has no terminal, also if the tests have one.
+class ReloadTest : public testing::Test {
+ protected:
+  void write_config(std::string_view text) const { std::ofstream(folder_.file("my.toml")) << text; }
+
+  // The server, and its port when it listens.
+  std::unique_ptr<Process> start() {
+    ProcessSetup setup = eventq_program(
+        folder_.file(""), {"serve", "--listen", "127.0.0.1:0", "--store", "memory:", "--config", "my.toml"});
+    setup.command.insert(setup.command.begin(), "/usr/bin/setsid");
+    auto server = std::make_unique<Process>(setup);
+    const auto line = server->wait_for_line("msg=listening address=127.0.0.1:", 60s);
+    EXPECT_TRUE(line) << server->err();
+    port_ = static_cast<std::uint16_t>(std::stoi(line.value_or("0")));
+    return server;
+  }
+
+  TemporaryDirectory folder_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(ReloadTest, SighupWithoutATerminalReloadsWhatCanBeReloadedAndLogsWhatNeedsARestart) {
+  write_config("[queues.mail]\nbatchSize = 5\n");
+  const auto server = start();
+  write_config(
+      "lease = \"5s\"\nallow_origin = \"https://a.example\"\n[queues.mail]\nbatchSize = 6\n[queues.new]\n");
+
+  server->signal(SIGHUP);
+
+  EXPECT_TRUE(server->wait_for_line(
+      "msg=\"configuration reloaded\" allow_origin=https://a.example queues=mail,new", 60s))
+      << server->err();
+  EXPECT_TRUE(server->wait_for_line("warning msg=\"changed settings need a restart\" settings=lease", 60s));
+  HttpClient client(port_);
+  EXPECT_THAT(client.get("/queues/mail")->body, HasSubstr("\"batchSize\":6"));
+  EXPECT_EQ(client.get("/queues/new")->status, 200);
+  EXPECT_EQ(client.request("GET", "/events", {}, {{"Origin", "https://a.example"}})
+                ->header("Access-Control-Allow-Origin"),
+            "https://a.example");
+  server->signal(SIGTERM);
+  EXPECT_THAT(server->wait(60s), Optional(0));
+}
+
+TEST_F(ReloadTest, ABadConfigurationIsLoggedWithItsLineAndTheRunningOneStays) {
+  write_config("[queues.mail]\nbatchSize = 5\n");
+  const auto server = start();
+  write_config("\nleese = \"5s\"\n");
+
+  server->signal(SIGHUP);
+
+  EXPECT_TRUE(server->wait_for_line(
+      "error msg=\"configuration not reloaded, the running one stays\" error=\"my.toml:2: ", 60s))
+      << server->err();
+  HttpClient client(port_);
+  EXPECT_THAT(client.get("/queues/mail")->body, HasSubstr("\"batchSize\":5"));
+  server->signal(SIGTERM);
+  EXPECT_THAT(server->wait(60s), Optional(0));
+}
+
+TEST_F(ReloadTest, ClosingTheTerminalStopsTheServerInOrder) {
+  ProcessSetup setup = eventq_program(folder_.file(""), {});
+  const std::string serve =
+      "exec " + setup.command.front() + " serve --listen 127.0.0.1:0 --store memory: 2>&9";
+  // `script` gives the server a terminal. Descriptor 9 is the pipe that outlives the terminal.
+  setup.command = {"/bin/sh", "-c", "exec script -qec '" + serve + "' /dev/null 9>&2 </dev/null"};
+  Process terminal(setup);
+  ASSERT_TRUE(terminal.wait_for_line("msg=listening", 60s)) << terminal.err();
+
+  terminal.signal(SIGKILL);
+
+  EXPECT_TRUE(terminal.wait_for_line("msg=stopping signal=SIGHUP", 60s)) << terminal.err();
+  EXPECT_TRUE(terminal.wait_for_line("msg=stopped", 60s)) << terminal.err();
 }
 
 TEST_F(ServeTest, WithClosedStreamsNothingIsPrintedIntoItsFiles) {
@@ -166,10 +244,9 @@ TEST_F(ServeTest, RefusesAPortInUse) {
   const Finished second = run_eventq({"serve", "--listen", "127.0.0.1:" + port, "--store", "memory:"});
 
   EXPECT_THAT(second.exit_code, Optional(1));
-  EXPECT_THAT(second.err,
-              EndsWith("\neventq: Cannot listen on 127.0.0.1 port " + port +
-                       ": Address already in use. "
-                       "Another program listens there. Stop it, or choose another port with --listen.\n"));
+  EXPECT_THAT(second.err, EndsWith("\neventq: Cannot listen on 127.0.0.1 port " + port +
+                                   ": Address already in use. "
+                                   "Another program listens there. Stop it, or listen on another port.\n"));
 }
 
 TEST_F(ServeTest, RefusesAnUnknownKindOfStore) {

@@ -50,6 +50,7 @@ const std::vector<Layer> kLayers = {
      {"queue/", "shards/", "retention/", "engine/", "core/", "store/", "model/", "base/", "eventq/"}},
     {"src/http/transport", {"http/transport/", "base/", "eventq/"}},
     {"src/http/api", {"http/", "generated/", "engine/", "command/", "wire/", "model/", "base/", "eventq/"}},
+    {"src/serve", {"serve/", "http/", "queue/embedded_queue.h", "engine/", "base/", "eventq/"}},
     {"src/notebook", {"notebook/", "engine/", "wire/", "model/", "base/", "eventq/"}},
     {"src/notebook/files", {"notebook/files/", "base/", "eventq/"}},
     {"src/notebook/git", {"notebook/", "base/", "eventq/"}},

@@ -193,6 +193,29 @@ TEST_F(TransactionalEnqueue, PublishesTheOnCompleteEventOfABatch) {
   EXPECT_EQ(verified(), "");
 }
 
+TEST_F(TransactionalEnqueue, AnOnCompleteEventWithoutAPayloadHasTheResults) {
+  const auto batch =
+      client_->post("/events/batch",
+                    R"({"correlation_id":"c","events":[{"title":"a","tags":"x","event_id":"e1"},
+          {"title":"b","tags":"x","event_id":"e2"}],"on_complete":{"title":"all done","tags":"fin","max_attempts":7}})");
+  ASSERT_TRUE(batch);
+  const auto claimed = claim(R"({"worker_id":"w:1","tags":"x","limit":2,"wait":10})");
+  ASSERT_EQ(claimed.size(), 2U);
+  const std::string first = std::to_string(claimed[0].first);
+  const std::string last = std::to_string(claimed[1].first);
+  ASSERT_TRUE(client_->post("/events/" + first + "/complete", R"({"worker_id":"w:1","result":{"n": 1.0}})"));
+  run("SELECT eventq.complete(" + last + ", 'w:1', 1)");
+
+  EXPECT_THAT(
+      query("SELECT payload FROM eventq.event_body WHERE title = 'all done'"),
+      ElementsAre(R"({"correlation_id":"c","total":2,"completed":2,"failed":0,"results":[{"id":)" + first +
+                  R"(,"event_id":"e1","status":"COMPLETED","result":{"n": 1.0}},{"id":)" + last +
+                  R"(,"event_id":"e2","status":"COMPLETED","result":null}],"results_complete":true})"));
+  EXPECT_THAT(query("SELECT retry FROM eventq.event_body WHERE title = 'all done'"),
+              ElementsAre("fixed 300000 3600000 0 7 queue"));
+  EXPECT_EQ(verified(), "");
+}
+
 TEST_F(TransactionalEnqueue, RefusesWhatTheApiRefuses) {
   const auto publish = [&](const std::string& rest) {
     return refused("SELECT eventq.publish('t', '{x}'" + rest + ")");

@@ -239,6 +239,8 @@ constexpr Breakage kBreakages[] = {
     {"AWrongNumberOfFailures", "UPDATE event_archive SET retry_count = 7 WHERE id = 3",
      "counters equal rows"},
     {"AMissingSupersedeKey", "DELETE FROM event_supersede", "counters equal rows"},
+    {"ADetailOfNoFailure", "INSERT INTO event_log_detail VALUES (1, 77777, 'at line 7')", "none lost"},
+    {"AResultOfNoCompletion", "INSERT INTO event_result VALUES (77777, '[1]')", "none lost"},
     {"AnAuthorOfNoEntry", "INSERT INTO event_log_author VALUES (1, 77777, 'anna')", "none lost"},
     {"ACheckpointOfNoQueue", "INSERT INTO stored_checkpoint VALUES ('id', 'none', '', 0, 0, 0)",
      "counters equal rows"},

@@ -122,6 +122,37 @@ TEST_F(WorkTest, TheMessageOfAFailureIsTheStderrOfTheCommand) {
   EXPECT_THAT(finished.err, HasSubstr(R"({"id":2,"result":"failed","attempt":1,)"));
 }
 
+TEST_F(WorkTest, TheDetailOfAFailureIsTheEndOfStderr) {
+  start();
+  publish(R"({"title":"1","tags":"a","max_retries":1})");
+  publish(R"({"title":"2","tags":"a","max_retries":1})");
+
+  run(work({"a", "--until-empty", "--exec",
+            "case $EVENTQ_ID in 1) printf 'first\\n  at line 7\\nlast\\n' >&2; exit 1;; 2) echo one >&2; "
+            "exit 1;; esac"}));
+
+  EXPECT_THAT(event(1), AllOf(HasSubstr(R"("error_message":"last")"),
+                              HasSubstr(R"("error_detail":"first\n  at line 7\nlast")")));
+  EXPECT_THAT(event(2), AllOf(HasSubstr(R"("error_message":"one")"), HasSubstr(R"("error_detail":null)")));
+}
+
+TEST_F(WorkTest, CaptureMakesStdoutTheResult) {
+  start();
+  for (int i = 0; i < 5; ++i) publish(R"({"title":"t","tags":"a","payload":[1, 2]})");
+
+  const Finished finished =
+      run(work({"a", "--until-empty", "--capture", "--exec",
+                "case $EVENTQ_ID in 1) cat; echo;; 2) echo 'two words';; 3) ;; "
+                "4) head -c 65534 /dev/zero | tr '\\0' x;; 5) head -c 65535 /dev/zero | tr '\\0' x;; esac"}));
+
+  EXPECT_EQ(finished.out, "");
+  EXPECT_THAT(event(1), HasSubstr(R"("result":[1, 2])"));
+  EXPECT_THAT(event(2), HasSubstr(R"("result":"two words")"));
+  EXPECT_THAT(event(3), AllOf(HasSubstr(R"("status":"COMPLETED")"), HasSubstr(R"("result":null)")));
+  EXPECT_THAT(event(4), HasSubstr(R"("status":"COMPLETED")"));
+  EXPECT_THAT(event(5), AllOf(HasSubstr(R"("status":"FAILED")"), HasSubstr("stdout is too long")));
+}
+
 TEST_F(WorkTest, Exit75ReleasesTheEventWithoutAFailure) {
   start();
   publish(R"({"title":"later","tags":"a"})");

@@ -33,15 +33,15 @@
 namespace eventq {
 
 struct ClientOptions {
-  std::string worker_id;                      // "{hostname}:{pid}" when empty
+  std::string worker_id = {};                 // "{hostname}:{pid}" when empty
   Millis timeout = std::chrono::seconds(30);  // for one answer, added to the time that the call itself waits
   int tries = 5;                              // per call, including the first one
-  Logger logger;                              // no logging when empty
+  Logger logger = {};                         // no logging when empty
 };
 
 struct StreamRequest {
-  std::string worker_id;          // the client's own when empty
-  std::vector<std::string> tags;  // events with at least one of these tags; empty: all events
+  std::string worker_id = {};          // the client's own when empty
+  std::vector<std::string> tags = {};  // events with at least one of these tags; empty: all events
   std::string queue = "main";
   std::size_t prefetch = 1;  // the most events that are pushed and not yet reported
 };

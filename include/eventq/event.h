@@ -60,22 +60,23 @@ struct NewEvent {
   std::string event_id;            // the publisher's own; empty: the queue makes one
 
   // The members below may all be empty.
-  std::string correlation_id;          // shared by events that belong together
-  std::string causation_id;            // the event or request that caused this event
-  std::string trace_id;                // the id of a distributed trace
-  std::string traceparent = {};        // W3C Trace Context, handed to the worker as it is
-  std::string tracestate = {};         // the same; only with a traceparent
-  std::string published_by = {};       // the person or program that published it, as it states
-  std::string pattern;                 // what happened: "invoice.created"
-  std::string version;                 // the version of the payload's schema
-  Source source;                       // where it happened
-  std::optional<TimePoint> timestamp;  // when it happened; absent: the time of publishing
-  std::string ordering_key;            // events of a queue with the same key run one at a time, in order
-  std::string supersede_key;           // supersedes pending events of its queue that have the same key
-  std::optional<TimePoint> run_at;     // no worker claims the event before this time
-  Millis delay{0};                     // the same, relative to the time of publishing; not with run_at
-  std::optional<RetryPolicy> retry;    // absent: the queue's setting
-  std::string attributes;              // JSON object: members of another event format, such as CloudEvents
+  std::string correlation_id;            // shared by events that belong together
+  std::string causation_id;              // the event or request that caused this event
+  std::string trace_id;                  // the id of a distributed trace
+  std::string traceparent = {};          // W3C Trace Context, handed to the worker as it is
+  std::string tracestate = {};           // the same; only with a traceparent
+  std::string published_by = {};         // the person or program that published it, as it states
+  std::string pattern;                   // what happened: "invoice.created"
+  std::string version;                   // the version of the payload's schema
+  Source source;                         // where it happened
+  std::optional<TimePoint> timestamp;    // when it happened; absent: the time of publishing
+  std::string ordering_key;              // events of a queue with the same key run one at a time, in order
+  std::string supersede_key;             // supersedes pending events of its queue that have the same key
+  std::optional<TimePoint> run_at;       // no worker claims the event before this time
+  Millis delay{0};                       // the same, relative to the time of publishing; not with run_at
+  std::optional<RetryPolicy> retry;      // absent: the queue's setting
+  std::string attributes;                // JSON object: members of another event format, such as CloudEvents
+  std::optional<int> max_attempts = {};  // claims in a row without a report; absent: the queue's setting
 };
 
 // A published event and its state.
@@ -100,6 +101,7 @@ struct Event {
   int priority = 0;
   int max_retries = 0;
   std::optional<RetryPolicy> retry;  // absent: the queue's setting
+  std::optional<int> max_attempts;   // absent: the queue's setting
   TimePoint timestamp;
   TimePoint created_at;
 
@@ -112,6 +114,9 @@ struct Event {
   TimePoint picked_at;    // when the current attempt was claimed; meaningless before the first claim
   TimePoint updated_at;
   std::optional<EventId> superseded_by;
+  // JSON text that the worker returned with its completion; empty: none. Only Queue::get() and wait() read
+  // it.
+  std::string result = {};
 };
 
 // The right to report on an event. Only the worker that holds the current attempt has it.
@@ -143,6 +148,7 @@ struct LogEntry {
   int retry_count = 0;                     // of the event, after this action
   std::optional<TimePoint> next_retry_at;  // set for a failure that will be retried
   TimePoint created_at;
+  std::string error_detail = {};  // of a failure: a stack trace, or the end of stderr; only in Queue::log()
 };
 
 }  // namespace eventq

@@ -11,6 +11,8 @@ namespace eventq::limits {
 inline constexpr std::size_t kTitleChars = 200;
 inline constexpr std::size_t kDescription = 16 * 1024;
 inline constexpr std::size_t kErrorMessage = 16 * 1024;
+inline constexpr std::size_t kErrorDetail = 64 * 1024;
+inline constexpr std::size_t kResult = 64 * 1024;  // of JSON text
 inline constexpr std::size_t kPayload = 1024 * 1024;
 inline constexpr std::size_t kEnvelope = 64 * 1024;  // all of one event except its payload
 inline constexpr std::size_t kOneEventBody = kPayload + kEnvelope;
@@ -45,6 +47,7 @@ inline constexpr std::int64_t kEventId = (1LL << 53) - 1;  // every JSON reader 
 
 inline constexpr std::size_t kClaim = 1000;        // events per claim
 inline constexpr std::size_t kPage = 1000;         // events per list page
+inline constexpr std::size_t kSample = 1000;       // bytes of the message of a group of failures
 inline constexpr std::size_t kQueueEvents = 1000;  // events shown in a queue's document
 inline constexpr std::size_t kReplay = 10'000;     // events per replay or retry
 inline constexpr std::int64_t kOffset = 1'000'000'000;
@@ -56,6 +59,8 @@ inline constexpr std::size_t kTracestate = 512;         // what W3C Trace Contex
 inline constexpr std::chrono::milliseconds kScan{250};  // of a list that has no index
 inline constexpr std::chrono::seconds kWait{3600};      // of one call
 inline constexpr std::chrono::hours kIdempotencyKeyAge{24};
+inline constexpr std::chrono::minutes kWorkerIdle{10};  // since a worker asked for events; then it is gone
+inline constexpr std::chrono::hours kWorkerListed{24};  // since the last call of a worker
 
 inline constexpr std::size_t kJsonDepth = 64;  // including the outermost object
 

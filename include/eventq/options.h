@@ -40,19 +40,22 @@ enum class OnFailure : std::uint8_t {
 
 // One queue's own settings. An absent member has the default in docs/queues.md and src/model/policy.h.
 struct QueueConfig {
-  std::optional<std::int64_t> max_queue_depth;  // live events; publishing more gives queue_full
-  std::optional<std::int64_t> high_watermark;   // live events above which publishers are asked to slow down
-  std::optional<int> batch_size;                // recommended events per claim; when set, also the maximum
-  std::optional<Millis> processing_interval;    // buffered: the longest time before a change is on disk
-  std::optional<std::int64_t> persistence_threshold;  // buffered: the most changed events not yet on disk
-  std::optional<Millis> lease;                        // as in Options
-  std::optional<int> max_attempts;                    // as in Options
-  std::optional<int> max_retries;                     // as in Options
-  std::optional<RetryPolicy> retry;                   // as in Options
-  std::optional<Durability> durability;
-  std::optional<OnFailure> on_failure;
-  std::optional<std::chrono::seconds> completed_retention;  // how long ended events are kept, unless failed
-  std::optional<std::chrono::seconds> failed_retention;     // how long failed events are kept
+  std::optional<std::int64_t> max_queue_depth = {};  // live events; publishing more gives queue_full
+  // Live events above which publishers are asked to slow down.
+  std::optional<std::int64_t> high_watermark = {};
+  std::optional<int> batch_size = {};              // recommended events per claim; when set, also the maximum
+  std::optional<Millis> processing_interval = {};  // buffered: the longest time before a change is on disk
+  // Buffered: the most changed events not yet on disk.
+  std::optional<std::int64_t> persistence_threshold = {};
+  std::optional<Millis> lease = {};       // as in Options
+  std::optional<int> max_attempts = {};   // as in Options
+  std::optional<int> max_retries = {};    // as in Options
+  std::optional<RetryPolicy> retry = {};  // as in Options
+  std::optional<Durability> durability = {};
+  std::optional<OnFailure> on_failure = {};
+  // How long ended events are kept: all but failed ones, and failed ones.
+  std::optional<std::chrono::seconds> completed_retention = {};
+  std::optional<std::chrono::seconds> failed_retention = {};
   friend bool operator==(const QueueConfig&, const QueueConfig&) = default;
 };
 
@@ -65,17 +68,17 @@ using Logger = std::function<void(LogLevel, std::string_view line)>;
 
 // Settings of Queue::open(). `retry` to `max_attempts` hold for every queue that has no value of its own.
 struct Options {
-  RetryPolicy retry;
-  Millis lease = std::chrono::seconds(60);    // how long a claim lasts without a heartbeat
-  int max_retries = 3;                        // the failure that reaches this number is final
-  int max_attempts = 20;                      // claims in a row without a report before an event fails
-  std::string worker_id;                      // the worker that poll() claims for; empty: "{hostname}:{pid}"
-  std::map<std::string, QueueConfig> queues;  // by name; replaces settings that were stored before
-  std::string archive_dir;                    // where retention writes removed events; empty: it deletes them
-  Millis stale_after = std::chrono::seconds(30);  // a worker that sends no heartbeat is stale
+  RetryPolicy retry = {};
+  Millis lease = std::chrono::seconds(60);  // how long a claim lasts without a heartbeat
+  int max_retries = 3;                      // the failure that reaches this number is final
+  int max_attempts = 20;                    // claims in a row without a report before an event fails
+  std::string worker_id = {};               // the worker that poll() claims for; empty: "{hostname}:{pid}"
+  std::map<std::string, QueueConfig> queues = {};  // by name; replaces settings that were stored before
+  std::string archive_dir = {};  // where retention writes removed events; empty: it deletes them
+  Millis stale_after = std::chrono::seconds(30);  // without a heartbeat: stale; without a request: not active
   Millis start_within = std::chrono::minutes(5);  // so is one that starts none of its events
   const Clock* clock = nullptr;                   // null: the system clock; must outlive the queue
-  Logger logger;                                  // no logging when empty
+  Logger logger = {};                             // no logging when empty
 };
 
 }  // namespace eventq

@@ -38,6 +38,7 @@ struct Outcome {
   std::optional<int> status_code;
   std::optional<std::int64_t> execution_time_ms;
   std::vector<std::string> errors;  // if there are any, the event ends as completed_with_errors
+  std::string result = {};          // JSON text, stored with the event; empty and "null": none
 };
 
 // The result of a failed event. The numbers are stored in its log and have no other effect.
@@ -45,7 +46,8 @@ struct Failure {
   std::optional<int> status_code;
   std::optional<std::int64_t> execution_time_ms;
   std::string message;
-  bool permanent = false;  // true: no retry, even when retries are left
+  bool permanent = false;   // true: no retry, even when retries are left
+  std::string detail = {};  // what helps to find the cause: a stack trace, or the end of stderr
 };
 
 // Gives an event back: it is pending, and due after `delay`. No failure is counted, and the claim does not
@@ -137,6 +139,11 @@ class Queue {
   // Errors: invalid_argument, too_large; then nothing was changed.
   virtual Result<NextResult> next(const NextRequest& request) = 0;
 
+  // A worker stops: lists of workers show it as gone, unless it still holds events. A worker that asks for
+  // events again is active again. An empty `worker_id` is the queue object's own. Over HTTP this is tried
+  // once. Errors: invalid_argument.
+  virtual Result<void> sign_off(const std::string& worker_id = {}) = 0;
+
   // Renews the lease: it ends one full lease from now. Returns that time.
   // Errors: as for complete().
   virtual Result<TimePoint> heartbeat(const Lease& lease) = 0;
@@ -145,6 +152,10 @@ class Queue {
   // there are errors. Does nothing when the event has ended already.
   // Errors: not_found; lease_lost when this object does not hold the event.
   virtual Result<void> finalize(EventId id, const std::vector<std::string>& errors = {}) = 0;
+
+  // The same with everything that complete() takes, such as a result.
+  // Errors: also invalid_argument, too_large.
+  virtual Result<void> finalize(EventId id, const Outcome& outcome) = 0;
 
   // The same with a verdict: the event ends as completed, or as failed without a retry.
   enum class Verdict : std::uint8_t { success, failure };

@@ -1,12 +1,12 @@
 // worker.h: runs your handlers on the events of a queue.
 //
 //   eventq::Worker worker(*queue, {.threads = 8});
-//   worker.on_tag("email", [](const eventq::Event& event, std::stop_token) {
+//   worker.on_tag("email", [](const eventq::Event& event, const std::stop_token&) {
 //     send_mail(event.payload);
 //     return eventq::Handled::done();
 //   });
 //   worker.on_pattern("invoice.>", archive_invoice);
-//   worker.start();
+//   if (const auto started = worker.start(); !started) return report(started.error());
 //
 // The queue may be embedded or behind HTTP: only the URL of Queue::open() differs.
 //
@@ -23,6 +23,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -40,33 +41,50 @@
 namespace eventq {
 
 // The result of a handler. When several handlers ran for one event, the most severe result decides, in the
-// order fail, retry, later, error, done. Every message is kept.
+// order fail, retry, later, error, done. Every message is kept, and of several results or details the last.
 class Handled {
  public:
   enum class HandledKind : std::uint8_t { done, error, later, retry, fail };
 
-  static Handled done() { return {HandledKind::done, {}, Millis{0}}; }
+  // `result` is JSON text that is stored with the event; empty: none. A result that is no JSON, or has more
+  // than limits::kResult bytes, makes this a permanent failure, because the work would return it again.
+  static Handled done(std::string result = {}) { return {HandledKind::done, {}, std::move(result)}; }
   // Done, with an error to record: the event ends as completed_with_errors.
-  static Handled error(std::string message) { return {HandledKind::error, std::move(message), Millis{0}}; }
+  static Handled error(std::string message, std::string result = {}) {
+    return {HandledKind::error, std::move(message), std::move(result)};
+  }
   // Gives the event back; it is due after `delay`. No failure is counted.
   static Handled later(Millis delay, std::string reason = {}) {
-    return {HandledKind::later, std::move(reason), delay};
+    return {HandledKind::later, std::move(reason), {}, delay};
   }
-  // A failure that is retried according to the queue's settings. An exception has the same effect.
-  static Handled retry(std::string message) { return {HandledKind::retry, std::move(message), Millis{0}}; }
+  // A failure that is retried according to the queue's settings. An exception has the same effect. `detail`
+  // is what helps to find the cause, such as a stack trace; of a longer one the end is kept.
+  static Handled retry(std::string message, std::string detail = {}) {
+    return {HandledKind::retry, std::move(message), std::move(detail)};
+  }
   // A permanent failure: the event ends as failed, without a retry.
-  static Handled fail(std::string message) { return {HandledKind::fail, std::move(message), Millis{0}}; }
+  static Handled fail(std::string message, std::string detail = {}) {
+    return {HandledKind::fail, std::move(message), std::move(detail)};
+  }
 
   [[nodiscard]] HandledKind kind() const { return kind_; }
   [[nodiscard]] const std::string& message() const { return message_; }
+  [[nodiscard]] const std::string& result() const { return kind_ <= HandledKind::error ? more_ : none(); }
+  [[nodiscard]] const std::string& detail() const { return kind_ >= HandledKind::retry ? more_ : none(); }
   [[nodiscard]] Millis delay() const { return delay_; }
 
  private:
-  Handled(HandledKind kind, std::string message, Millis delay)
-      : kind_(kind), message_(std::move(message)), delay_(delay) {}
+  Handled(HandledKind kind, std::string message, std::string more, Millis delay = Millis{0})
+      : kind_(kind), message_(std::move(message)), more_(std::move(more)), delay_(delay) {}
+
+  static const std::string& none() {
+    static const std::string empty;
+    return empty;
+  }
 
   HandledKind kind_;
   std::string message_;
+  std::string more_;  // the result, or the detail of a failure
   Millis delay_;
 };
 
@@ -74,14 +92,48 @@ class Handled {
 // a handler that can take long should check it.
 using Handler = std::function<Handled(const Event& event, const std::stop_token& stop)>;
 
+// Makes a T from an event, usually from its payload with the JSON library of the program. An error, or an
+// exception, is a permanent failure, because a retry would convert the same event.
+template <typename T>
+using Conversion = std::function<Result<T>(const Event& event)>;
+
+// Handles one event that was converted to a T. The second form is for handlers that need no more than the T.
+template <typename T>
+using TypedHandler = std::function<Handled(const T& value, const Event& event, const std::stop_token& stop)>;
+template <typename T>
+using ValueHandler = std::function<Handled(const T& value)>;
+
+// A Handler that converts the event and calls `handler` with the value. Worker::start() refuses it when one
+// of the two is empty.
+template <typename T>
+Handler typed_handler(Conversion<T> convert, TypedHandler<T> handler) {
+  if (!convert || !handler) return nullptr;
+  return [convert = std::move(convert), handler = std::move(handler)](const Event& event,
+                                                                      const std::stop_token& stop) {
+    // Only the conversion is inside of the try block: an exception of the handler is retried.
+    const Result<T> value = [&]() -> Result<T> {
+      try {
+        return convert(event);
+      } catch (const std::exception& thrown) {
+        return Error{ErrorCode::invalid_argument, thrown.what(), ""};
+      } catch (...) {
+        return Error{ErrorCode::invalid_argument, "It threw something that is not a std::exception.", ""};
+      }
+    }();
+    if (value) return handler(*value, event, stop);
+    return Handled::fail("The event cannot be converted: " + value.error().message);
+  };
+}
+
 struct WorkerOptions {
   std::string queue = "main";
-  std::string worker_id;                // the queue object's own when empty
-  std::vector<std::string> tags;        // on_pattern() only sees events with one of these; empty: all
-  std::size_t threads = 4;              // events handled at once, from 1 to 1000
-  std::optional<std::size_t> prefetch;  // events claimed in advance, up to 1000; absent: as many as threads
+  std::string worker_id = {};          // the queue object's own when empty
+  std::vector<std::string> tags = {};  // on_pattern() only sees events with one of these; empty: all
+  std::size_t threads = 4;             // events handled at once, from 1 to 1000
+  std::optional<std::size_t> prefetch =
+      {};  // events claimed in advance, up to 1000; absent: as many as threads
   Millis stop_within = std::chrono::seconds(30);  // how long stop() waits for running handlers
-  Logger logger;                                  // no logging when empty
+  Logger logger = {};                             // no logging when empty
 };
 
 class Worker {
@@ -109,6 +161,21 @@ class Worker {
   // REQUIRES: start() was not called.
   Worker& on_tag(std::string tag, Handler handler);
   Worker& on_pattern(std::string pattern, Handler handler);
+
+  // The same as on_tag(), for a handler of T: worker.on<SendMail>("email", parse_mail, send_mail).
+  template <typename T>
+  Worker& on(const std::string& tag, Conversion<T> convert, TypedHandler<T> handler) {
+    return on_tag(tag, typed_handler<T>(std::move(convert), std::move(handler)));
+  }
+  template <typename T>
+  Worker& on(const std::string& tag, Conversion<T> convert, ValueHandler<T> handler) {
+    if (!handler) return on_tag(tag, nullptr);
+    return on<T>(
+        tag, std::move(convert),
+        TypedHandler<T>([handler = std::move(handler)](const T& value, const Event&, const std::stop_token&) {
+          return handler(value);
+        }));
+  }
 
   // Starts the threads, which then claim events. Reads the queue's settings once. An event that matches no
   // handler is reported as a failure that is retried, because another worker may have a handler for it.

@@ -52,4 +52,12 @@ std::string cut_utf8(std::string text, std::size_t limit) {
   return text;
 }
 
+std::string utf8_end(std::string text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t begin = text.size() - limit;
+  while (begin < text.size() && is_continuation(text[begin])) ++begin;
+  text.erase(0, begin);
+  return text;
+}
+
 }  // namespace eventq

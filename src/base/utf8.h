@@ -23,4 +23,7 @@ namespace eventq {
 // REQUIRES: `text` is valid UTF-8.
 [[nodiscard]] std::string cut_utf8(std::string text, std::size_t limit);
 
+// The longest suffix of whole code points that fits into `limit` bytes.
+[[nodiscard]] std::string utf8_end(std::string text, std::size_t limit);
+
 }  // namespace eventq

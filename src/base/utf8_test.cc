@@ -59,5 +59,13 @@ TEST(CutUtf8, KeepsWholeCharacters) {
   EXPECT_EQ(cut_utf8("\xE2\x82\xAC", 1), "");
 }
 
+TEST(Utf8, TheEndOfATextHasWholeCharacters) {
+  EXPECT_EQ(utf8_end("abc", 3), "abc");
+  EXPECT_EQ(utf8_end("abcd", 3), "bcd");
+  EXPECT_EQ(utf8_end("\u00e4\u20ac", 4), "\u20ac");  // 4 bytes would cut the first character
+  EXPECT_EQ(utf8_end("\u20ac", 2), "");
+  EXPECT_EQ(utf8_end("abc", 0), "");
+}
+
 }  // namespace
 }  // namespace eventq

@@ -76,7 +76,8 @@ Result<HttpResponse> Caller::call(HttpRequest request, CallEffect effect) {
     auto response = http_.call(request);
     const auto failed = failure_of(response);
     if (!failed) return response;
-    if (left == 0 || !failed->again) {
+    const bool may_be_done = effect == CallEffect::once && failed->error.code == ErrorCode::unknown_outcome;
+    if (left == 0 || !failed->again || may_be_done) {
       return final_result(std::move(response), failed->error, effect);
     }
     const Millis pause = pause_after(failed->error, backoff);

@@ -25,6 +25,7 @@ namespace eventq::client {
 enum class CallEffect : std::uint8_t {
   reads,      // changes nothing: no answer means `unavailable`
   changes,    // may have changed something: no answer means `unknown_outcome`
+  once,       // the same, and not tried again after that: a repetition could undo what happened meanwhile
   heartbeat,  // gets one try of kHeartbeatWithin at most, because a later try would come too late
 };
 

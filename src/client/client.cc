@@ -14,11 +14,13 @@
 #include "base/uuid.h"
 #include "client/caller.h"
 #include "eventq/limits.h"
+#include "model/admin_calls.h"
 #include "model/names.h"
 #include "model/policy.h"
 #include "model/polled_events.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/admin_reader.h"
 #include "wire/event_reader.h"
 #include "wire/new_event_json.h"
 #include "wire/request_writer.h"
@@ -50,15 +52,25 @@ HttpRequest post_request(std::string target, std::string body) {
   return {.method = "POST", .target = std::move(target), .body = std::move(body), .timeout = Millis(0)};
 }
 
-// The payload is inserted into the body unchanged, so text that is not JSON could change the other members.
+// JSON is inserted into the body unchanged, so text that is not JSON could change the other members.
+std::optional<Error> bad_json(const std::string& field, const std::string& text) {
+  JsonParser parser;
+  const auto parsed = parser.parse(text);
+  if (parsed) return std::nullopt;
+  return invalid(field, field + ": " + parsed.error().message);
+}
+
 std::optional<Error> unsendable(const NewEvent& event) {
   if (!event.attributes.empty()) {
     return invalid("attributes", "attributes cannot be sent to a server; leave them out.");
   }
-  JsonParser parser;
-  const auto parsed = parser.parse(event.payload);
-  if (parsed) return std::nullopt;
-  return invalid("payload", "payload: " + parsed.error().message);
+  return bad_json("payload", event.payload);
+}
+
+std::optional<Error> unsendable(const wire::ReportContent& what) {
+  const auto* const outcome = std::get_if<Outcome>(&what);
+  if (outcome == nullptr || outcome->result.empty()) return std::nullopt;
+  return bad_json("result", outcome->result);
 }
 
 // Completes the entry of a final failure: the server's answer has only its retry_count.
@@ -79,6 +91,12 @@ void add_report(Result<LogEntry>& entry, const Lease& lease, const wire::ReportC
   if (entry && failure != nullptr) add_report(*entry, lease, *failure);
 }
 
+std::string iso_text(TimePoint time) {
+  std::string text;
+  append_iso_time(text, time);
+  return text;
+}
+
 bool is_success(const HttpResponse& response) { return response.status >= 200 && response.status < 300; }
 
 Error problem_of(const HttpResponse& response) {
@@ -93,7 +111,7 @@ std::invoke_result_t<Read, const JsonValue&> read_body(const HttpResponse& respo
   return Error{ErrorCode::internal, "The server's answer is not JSON: " + body.error().message, ""};
 }
 
-class ClientImpl final : public Client {
+class ClientImpl final : public Client, public AdminCalls {
  public:
   ClientImpl(client::HttpUrl url, const ClientOptions& options)
       : polled_(options.worker_id), caller_(std::move(url), options) {}
@@ -117,6 +135,7 @@ class ClientImpl final : public Client {
 
   Result<NextResult> next(const NextRequest& request) override;
 
+  Result<void> sign_off(const std::string& worker_id) override;
   Result<TimePoint> heartbeat(const Lease& lease) override {
     return ask(post_request(path(lease.id, "/heartbeat"), wire::write_heartbeat(lease)),
                CallEffect::heartbeat, wire::read_lease_end);
@@ -125,6 +144,7 @@ class ClientImpl final : public Client {
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override {
     return finish(id, Outcome{.errors = errors});
   }
+  Result<void> finalize(EventId id, const Outcome& outcome) override { return finish(id, outcome); }
   Result<void> finalize(EventId id, Verdict verdict) override {
     if (verdict == Verdict::success) return finish(id, Outcome{});
     Failure failure;
@@ -145,6 +165,15 @@ class ClientImpl final : public Client {
 
   Result<void> stream(const StreamRequest& request, const std::function<void(Claim)>& on_claim,
                       const std::stop_token& stop) override;
+
+  Result<EventList> list_events(const EventQuery& query) override;
+  Result<LogEntry> intervene(EventId id, EventIntervention what, const Actor& actor) override;
+  Result<void> intervene(const std::string& queue, QueueIntervention what, const Actor& actor) override;
+  Result<std::vector<FailureSummary>> list_failures(const std::string& queue, std::size_t limit) override;
+  Result<std::vector<WorkerInfo>> list_workers() override {
+    return ask(get_request("/workers"), CallEffect::reads, wire::read_workers);
+  }
+  Result<Figures> read_figures() override;
 
  private:
   static std::string path(EventId id, std::string_view rest = {}) {
@@ -211,6 +240,7 @@ Result<std::optional<Claim>> ClientImpl::poll(const PollRequest& request) {
 }
 
 Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::ReportContent& what) {
+  if (auto fault = unsendable(what)) return *fault;
   const std::string target = path(lease.id, "/") + std::string(wire::path_of(what));
   const auto response =
       caller_.call(post_request(target, wire::write_report(lease, what)), CallEffect::changes);
@@ -225,6 +255,9 @@ Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::ReportConten
 
 Result<NextResult> ClientImpl::next(const NextRequest& request) {
   if (request.limit == 0 && request.reports.empty() && request.alive.empty()) return NextResult{};
+  for (const Report& report : request.reports) {
+    if (auto fault = unsendable(report.what)) return *fault;
+  }
   const std::string& worker_id = request.worker_id.empty() ? polled_.worker_id() : request.worker_id;
   HttpRequest call = post_request("/events/next", wire::write_next(request, worker_id));
   if (request.limit > 0) call.timeout = request.wait;
@@ -285,6 +318,17 @@ Result<QueueConfig> ClientImpl::settings(const std::string& name) {
   return in_force(resolve(name, {}, default_policy({})));
 }
 
+// One try, as for a heartbeat, because a worker that stops should not wait for a server that is away.
+Result<void> ClientImpl::sign_off(const std::string& worker_id) {
+  const std::string& worker = worker_id.empty() ? polled_.worker_id() : worker_id;
+  if (auto fault = validate_worker_id(worker)) return *fault;
+  const auto response = caller_.call({.method = "DELETE", .target = "/workers/" + percent_encode(worker)},
+                                     CallEffect::heartbeat);
+  if (!response) return response.error();
+  if (!is_success(*response)) return problem_of(*response);
+  return {};
+}
+
 // A list, because in a path an event_id of digits is a number.
 Result<EventId> ClientImpl::find(std::string_view event_id) {
   if (auto fault = validate_event_id(event_id)) return *fault;
@@ -314,6 +358,54 @@ Result<void> ClientImpl::stream(const StreamRequest& request, const std::functio
     return {};
   };
   return caller_.stream(call, on_event, stop);
+}
+
+Result<EventList> ClientImpl::list_events(const EventQuery& query) {
+  std::string target = "/events?limit=" + std::to_string(query.limit);
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) target += "&" + std::string(name) + "=" + percent_encode(value);
+  };
+  if (query.status) add("status", name_of(*query.status));
+  add("tags", join_tags(query.tags));
+  add("queue", query.queue);
+  add("worker_id", query.worker_id);
+  add("correlation_id", query.correlation_id);
+  add("pattern", query.pattern);
+  if (query.since) add("since", iso_text(*query.since));
+  if (query.until) add("until", iso_text(*query.until));
+  if (query.newest_first) add("order", "desc");
+  if (query.after != EventId{}) add(query.newest_first ? "before_id" : "after_id", id_text(query.after));
+  return ask(get_request(std::move(target)), CallEffect::reads, wire::read_event_list);
+}
+
+Result<LogEntry> ClientImpl::intervene(EventId id, EventIntervention what, const Actor& actor) {
+  const std::string_view call = what == EventIntervention::cancel ? "/cancel" : "/retry";
+  std::string target =
+      path(id, call) + "?by=" + percent_encode(actor.by) + "&reason=" + percent_encode(actor.reason);
+  return ask(post_request(std::move(target), ""), CallEffect::once, wire::read_report);
+}
+
+Result<void> ClientImpl::intervene(const std::string& queue, QueueIntervention what, const Actor& actor) {
+  if (auto fault = validate_queue_name(queue)) return *fault;
+  const std::string_view call = what == QueueIntervention::pause ? "/pause" : "/resume";
+  const auto response = caller_.call(
+      post_request("/queues/" + percent_encode(queue) + std::string(call), wire::write_actor(actor)),
+      CallEffect::once);
+  if (!response) return response.error();
+  if (!is_success(*response)) return problem_of(*response);
+  return {};
+}
+
+Result<std::vector<FailureSummary>> ClientImpl::list_failures(const std::string& queue, std::size_t limit) {
+  std::string target = "/failures?limit=" + std::to_string(limit);
+  if (!queue.empty()) target += "&queue=" + percent_encode(queue);
+  return ask(get_request(std::move(target)), CallEffect::reads, wire::read_failures);
+}
+
+Result<Figures> ClientImpl::read_figures() {
+  HttpRequest request = get_request("/metrics");
+  request.headers.emplace_back("Accept", "application/json");
+  return ask(std::move(request), CallEffect::reads, wire::read_figures);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/steady.h"
+#include "eventq/admin.h"
 #include "support/gate.h"
 #include "support/scripted_server.h"
 
@@ -132,6 +133,18 @@ TEST(Client, AHeartbeatTimesOutBeforeOtherCalls) {
   EXPECT_EQ(connect(server, with)->next({.alive = {{EventId{7}, 1}}}).error().code,
             ErrorCode::unknown_outcome);
   EXPECT_LT(millis_since(start), 30s);
+}
+
+TEST(Client, DoesNotRepeatAnInterventionThatMayHaveHappened) {
+  const ScriptedServer server({breaks, breaks, breaks, breaks});
+  const auto client = connect(server);
+  Admin admin(*client);
+
+  EXPECT_EQ(admin.cancel(EventId{7}).error().code, ErrorCode::unknown_outcome);
+  EXPECT_EQ(admin.retry(EventId{7}).error().code, ErrorCode::unknown_outcome);
+  EXPECT_EQ(admin.pause("main").error().code, ErrorCode::unknown_outcome);
+  EXPECT_EQ(admin.resume("main").error().code, ErrorCode::unknown_outcome);
+  EXPECT_THAT(server.requests(), SizeIs(4));
 }
 
 TEST(Client, RetriesWhenTheServerIsBusy) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "eventq/limits.h"
 #include "eventq/queue.h"
 #include "support/describe.h"
 #include "support/local_server.h"
@@ -368,6 +369,55 @@ TEST_P(SameQueue, WaitReturnsWhenTheEventEndsOrAfterTheTimeout) {
   ASSERT_TRUE(queue->complete(lease_of(poll()), {}));
   EXPECT_EQ(queue->wait(id, 10s).value().status, Status::completed);
   EXPECT_EQ(queue->wait(EventId{9}, 10s).error().code, ErrorCode::not_found);
+}
+
+TEST_P(SameQueue, AResultIsReadWithItsEvent) {
+  const EventId id = publish();
+  queue->complete(lease_of(poll()), {.result = R"({"sum": 1.50})"}).value();
+
+  EXPECT_EQ(queue->get(id).value().result, R"({"sum": 1.50})");
+  EXPECT_EQ(queue->wait(id, 0ms).value().result, R"({"sum": 1.50})");
+}
+
+TEST_P(SameQueue, NextAndFinalizeTakeAResult) {
+  const EventId first = publish();
+  const EventId second = publish();
+  queue->next({.reports = {{first, poll().event.attempts, Outcome{.result = "[1]"}}}}).value();
+  poll();
+  ASSERT_TRUE(queue->finalize(second, Outcome{.errors = {"late"}, .result = "[2]"}));
+
+  EXPECT_EQ(queue->get(first).value().result, "[1]");
+  EXPECT_EQ(queue->get(second).value().result, "[2]");
+  EXPECT_EQ(queue->get(second).value().status, Status::completed_with_errors);
+}
+
+TEST_P(SameQueue, AResultOfNullIsNone) {
+  const EventId id = publish();
+  queue->complete(lease_of(poll()), {.result = "null"}).value();
+
+  EXPECT_EQ(queue->get(id).value().result, "");
+}
+
+TEST_P(SameQueue, AResultThatIsNotJsonOrTooLargeIsRefused) {
+  publish();
+  const Lease lease = lease_of(poll());
+  const auto refusal = [&](const std::string& result) {
+    return queue->complete(lease, {.result = result}).error();
+  };
+
+  EXPECT_EQ(refusal("{").code, ErrorCode::invalid_argument);
+  EXPECT_EQ(refusal("1,\"x\":2").field, "result");
+  EXPECT_EQ(refusal('"' + std::string(limits::kResult - 1, 'x') + '"').code, ErrorCode::too_large);
+  EXPECT_EQ(queue->next({.reports = {{lease.id, 1, Outcome{.result = "{"}}}}).error().field, "result");
+  EXPECT_TRUE(queue->complete(lease, {.result = '"' + std::string(limits::kResult - 2, 'x') + '"'}));
+}
+
+TEST_P(SameQueue, ADetailIsInTheLogAndNotInTheAnswer) {
+  const EventId id = publish();
+  const LogEntry entry = queue->fail(lease_of(poll()), {.message = "away", .detail = "at line 7"}).value();
+
+  EXPECT_EQ(entry.error_detail, "");
+  EXPECT_EQ(queue->log(id).value().at(1).error_detail, "at line 7");
 }
 
 TEST_P(SameQueue, SettingsAreInForceEvenForAQueueThatDoesNotExist) {

@@ -126,6 +126,20 @@ struct Removal {
 // only committed rows, so the read thread answers them without waiting for a commit.
 struct MetricsRequest {};
 struct WorkersRequest {};
+// The worker stops: what it asked for before does not count any more. Its leases stay until they end.
+struct SignOff {
+  std::string worker_id;
+};
+// Stores what workers asked for. Sent by the router, because most requests of a worker reach no Core while it
+// waits in the router.
+struct NoteAsks {
+  struct Asked {
+    std::string worker_id;
+    Selector selector;
+    Millis ago{0};  // a time span, because the router and the databases have different clocks
+  };
+  std::vector<Asked> asks;
+};
 struct QueueQuery {
   std::string id;
   std::size_t events = 0;  // how many of its events the answer contains
@@ -168,9 +182,9 @@ concept CommittedQuery = std::same_as<T, QueueQuery> || std::same_as<T, QueuesQu
     std::same_as<T, EventIdsQuery> || std::same_as<T, WorkerLogQuery> || std::same_as<T, QueueLogQuery>;
 
 using AdminRequest =
-    std::variant<std::monostate, QueueChange, Revival, Removal, MetricsRequest, WorkersRequest,  //
-                 QueueQuery, QueuesQuery, CheckpointsQuery, RecoveryQuery, CorrelationQuery, FailuresQuery,
-                 HoldingQuery, EventIdsQuery, WorkerLogQuery, QueueLogQuery>;
+    std::variant<std::monostate, QueueChange, Revival, Removal, MetricsRequest, WorkersRequest, SignOff,
+                 NoteAsks, QueueQuery, QueuesQuery, CheckpointsQuery, RecoveryQuery, CorrelationQuery,
+                 FailuresQuery, HoldingQuery, EventIdsQuery, WorkerLogQuery, QueueLogQuery>;
 
 // What one caller asks for. The parts are independent; core.h states the order in which they run.
 // REQUIRES: every field has been validated (model/validate.h). A command with `get`, `list` or a query has no
@@ -215,7 +229,7 @@ struct Published {
 };
 
 struct Changed {
-  LogEntry entry;         // empty for a heartbeat
+  LogEntry entry;         // empty for a heartbeat; without its error_detail
   Status status{};        // of the event, after the change
   int max_retries = 0;    // of the event
   TimePoint lease_until;  // of the event, while it is processing
@@ -254,7 +268,7 @@ struct FoundEvents {
 // The answer to an AdminRequest.
 using AdminAnswer =
     std::variant<std::monostate, Result<QueueChanged>, Result<Revived>, Removed, Metrics,
-                 std::vector<WorkerState>, Result<QueueDocument>, Result<std::vector<QueueDocument>>,
+                 std::vector<ListedWorker>, Result<QueueDocument>, Result<std::vector<QueueDocument>>,
                  Result<std::vector<Checkpoint>>, Result<Recovery>, Result<Correlation>,
                  Result<std::vector<FailureGroup>>, Result<std::int64_t>, Result<FoundEvents>,
                  Result<WorkerLogPage>, Result<std::vector<QueueLogEntry>>>;

@@ -9,6 +9,7 @@
 #include "base/overloaded.h"
 #include "core/batch.h"
 #include "model/names.h"
+#include "model/tags.h"
 
 namespace eventq {
 namespace {
@@ -46,7 +47,8 @@ NewEvent copy_of(const Event& event) {
           .timestamp = event.timestamp,
           .ordering_key = event.ordering_key,
           .retry = event.retry,
-          .attributes = event.attributes};
+          .attributes = event.attributes,
+          .max_attempts = event.max_attempts};
 }
 
 }  // namespace
@@ -77,6 +79,8 @@ Result<void> Core::answer_admin(Batch& batch, const AdminRequest& request, Answe
                           answer.admin = list_workers(batch);
                           return {};
                         },
+                        [&](const SignOff& it) { return sign_off(batch, it); },
+                        [&](const NoteAsks& it) { return note_asks(batch, it); },
                         [](const auto&) -> Result<void> { EVENTQ_ASSERT(false); },
                     },
                     request);
@@ -376,6 +380,7 @@ Result<void> Core::measure(Batch& batch, Answer& answer) {
   Metrics& metrics = answer.admin.emplace<Metrics>();
   for (const auto& [name, state] : queue_states_.queues()) {
     QueueMetrics queue{.queue = name,
+                       .paused = state.row.status == QueueStatus::paused,
                        .counts = state.counts,
                        .totals = state.totals,
                        .oldest_pending = {},
@@ -393,10 +398,8 @@ Result<void> Core::measure(Batch& batch, Answer& answer) {
   }
   metrics.waiting_claims = static_cast<std::int64_t>(waiters_.size());
   metrics.waiting_ends = static_cast<std::int64_t>(waits_.size());
-  for (const WorkerState& worker : list_workers(batch)) {
-    metrics.workers += 1;
-    metrics.stale_workers += worker.stale ? 1 : 0;
-  }
+  metrics.workers = list_workers(batch);
+  if (!shared_) count_subscribers(metrics);  // else the router does, for the workers of all databases
   metrics.commit_seconds = commit_seconds_;
   metrics.batch_events = batch_events_;
   // Only one commit thread reports the sizes, because the answers of all are added up.
@@ -407,13 +410,32 @@ Result<void> Core::measure(Batch& batch, Answer& answer) {
   return {};
 }
 
-// On a shared store: the stored workers of all servers, and what this Core has seen since it stored its own.
-std::vector<WorkerState> Core::list_workers(const Batch& batch) const {
-  if (!batch.recalled) return workers_.list(batch.now(), options_.stale_after, options_.start_within);
-  Workers all;
-  all.recall(batch.recalled->workers, batch.recalled->processing);
-  all.add(workers_);
-  return all.list(batch.now(), options_.stale_after, options_.start_within);
+// On a shared store: the stored workers of all servers, and what this Core has counted since it stored its
+// own. On a file a claim that waits asks now.
+std::vector<ListedWorker> Core::list_workers(const Batch& batch) const {
+  Workers all = batch.recalled ? Workers(options_.worker_times) : workers_;
+  if (batch.recalled) {
+    all.recall(*batch.recalled);
+    all.add(workers_);
+  }
+  waiters_.each([&](const WaitingClaim& waiter) {
+    all.note_waited(waiter.request.worker_id, waiter.request.selector, batch.now());
+  });
+  return all.list(batch.now());
+}
+
+Result<void> Core::sign_off(Batch& batch, const SignOff& request) {
+  batch.signed_off.push_back(request.worker_id);
+  return batch.transaction->sign_off(request.worker_id);
+}
+
+Result<void> Core::note_asks(Batch& batch, const NoteAsks& request) {
+  for (const NoteAsks::Asked& it : request.asks) {
+    const TimePoint asked_at = batch.now() - it.ago;
+    if (auto done = batch.transaction->add_worker({it.worker_id, asked_at, asked_at}); !done) return done;
+    if (auto done = batch.transaction->put_ask({it.worker_id, it.selector, asked_at}); !done) return done;
+  }
+  return {};
 }
 
 Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer) {
@@ -437,10 +459,29 @@ Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer)
     if (!head) return head.error();
     if (*head) context.line_head = WhyContext::LineHead{(*head)->event.id, (*head)->event.status};
   }
+  if (!shared_ && event.status == Status::pending) context.demo_leaves_to = demo_leaves_to(batch, event);
   auto log = batch.transaction->log(id);
   if (!log) return log.error();
   if (!log->empty()) context.last_entry = std::move(log->back());
   answer.explanation = Explanation{id, event.status, eventq::explain(event, context, batch.now())};
+  return {};
+}
+
+// See WhyContext. `eventq dev` has a store of its own, so a shared store has no demo worker.
+std::string Core::demo_leaves_to(const Batch& batch, const Event& event) const {
+  const std::vector<ListedWorker> workers = list_workers(batch);
+  const auto is_active = [](const ListedWorker& worker) { return worker.state == WorkerState::active; };
+  const auto is_demo = [&](const ListedWorker& worker) {
+    return worker.row.id == kDemoWorker && is_active(worker);
+  };
+  if (std::ranges::none_of(workers, is_demo)) return {};
+  const auto wants = [&](const Selector& it) {
+    return it.queue == event.queue && has_any(event.tags, it.tags);
+  };
+  for (const ListedWorker& worker : workers) {
+    if (worker.row.id == kDemoWorker || !is_active(worker)) continue;
+    if (std::ranges::any_of(worker.asks, wants)) return worker.row.id;
+  }
   return {};
 }
 

@@ -120,6 +120,25 @@ TEST_P(CoreClaim, AnEventGivenBackDoesNotCountTowardsTheAttemptsInARow) {
   EXPECT_EQ(driver.event(id).attempts, 2);
 }
 
+TEST_P(CoreClaim, AnEventsOwnMaxAttemptsReplacesThatOfItsQueue) {
+  driver.restart(with_max_attempts(2));
+  const EventId fewer = driver.publish({.title = "fewer", .tags = {"a"}, .max_attempts = 1});
+  const EventId more = driver.publish({.title = "more", .tags = {"a"}, .max_attempts = 3});
+  for (int i = 0; i < 2; ++i) {
+    driver.run(claim({"a"}, "host:1", 10));
+    clock().advance(60s);
+  }
+  driver.run_once();
+
+  EXPECT_EQ(driver.event(fewer).status, Status::failed);
+  EXPECT_EQ(driver.log(fewer).back().reason, "Claimed 1 times in a row without a report.");
+  EXPECT_EQ(driver.event(fewer).max_attempts, 1);
+  EXPECT_EQ(driver.claim("a", "host:2").attempt, 3);
+  clock().advance(60s);
+  driver.run_once();
+  EXPECT_EQ(driver.event(more).status, Status::failed);
+}
+
 TEST_P(CoreClaim, AfterARestartWithALowerLimitAClaimGivesUpEventsOverTheLimit) {
   const EventId poison = driver.publish({.title = "poison", .tags = {"a"}, .priority = 1});
   driver.publish({.title = "mail", .tags = {"a"}});

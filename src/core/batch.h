@@ -39,6 +39,7 @@ struct Core::Batch {
   struct CorrelationDelta {
     CorrelationRow change;      // to be added to the stored row
     std::string last_event_id;  // of the event that ended last
+    std::size_t last_end = 0;   // the position of that end among the ends of the batch, from 1
   };
 
   std::unique_ptr<Transaction> transaction;
@@ -55,6 +56,7 @@ struct Core::Batch {
   bool due_checked = false;  // next_due came from a query
   bool claim_found_nothing = false;
   std::optional<TimePoint> next_purge;
+  bool drops_workers = false;  // that left the list
   std::optional<TimePoint> next_checkpoint;
   std::optional<TimePoint> next_worker_store;
 
@@ -69,10 +71,12 @@ struct Core::Batch {
   std::map<std::string, QueueState> changed_queues;  // created or configured
   std::set<std::string> removed_queues;              // may be created again in the same batch
   std::map<std::string, CorrelationDelta> correlations;
+  std::size_t correlated_ends = 0;                      // ends of events that have a correlation
   std::set<std::pair<std::string, std::string>> lines;  // queue and key of lines whose head may have changed
   std::vector<EventId> ended;
   std::set<std::string> ended_correlations;
   std::vector<WorkerAction> actions;
+  std::vector<std::string> signed_off;               // workers
   std::map<Holder, std::int64_t> held;               // changes to Core::held_
   std::set<std::string> resumed;                     // the next batch serves waiters of these queues
   std::map<std::string, std::int64_t> checkpointed;  // queue, and its completed events at the checkpoint

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/core.h"
+#include "eventq/limits.h"
+#include "model/names.h"
 #include "support/core_driver.h"
 #include "support/queue_commands.h"
 
@@ -121,6 +123,54 @@ TEST_P(CoreBatch, AnOrderingKeyOfItsOwnStaysInAnOrderedBatch) {
   driver.run(command);
 
   EXPECT_THAT(titles(driver.claims(driver.run(claim({"t"}, "w:1", 10)))), ElementsAre("1", "2"));
+}
+
+// The ids of the correlations are in the opposite order.
+TEST_P(CoreBatch, OnCompleteEventsOfOneTransactionAreInTheOrderOfTheEnds) {
+  driver.run(batch(events(1), "b", NewEvent{.title = "first", .tags = {"report"}}));
+  driver.run(batch(events(1), "a", NewEvent{.title = "second", .tags = {"report"}}));
+  Command both = complete(take());
+  both.changes.push_back(complete(take()).changes.at(0));
+  driver.run(both);
+
+  ASSERT_THAT(reports(), SizeIs(2));
+  EXPECT_EQ(reports()[0].title, "first");
+  EXPECT_EQ(reports()[1].title, "second");
+}
+
+TEST_P(CoreBatch, AnOnCompleteEventWithoutAPayloadHasTheResults) {
+  driver.run(batch(events(2), "c", kDone));
+  const Lease first = take();
+  const Lease last = take();
+  driver.run(change({first, Complete{{.result = R"({"sum": 1})"}}}));
+  driver.run(fail_for_good(last));
+
+  const Event done = driver.event(reports().at(0).id);
+  EXPECT_EQ(done.payload, R"({"correlation_id":"c","total":2,"completed":1,"failed":1,"results":[{"id":)" +
+                              id_text(first.id) + R"(,"event_id":")" + driver.event(first.id).event_id +
+                              R"(","status":"COMPLETED","result":{"sum": 1}},{"id":)" + id_text(last.id) +
+                              R"(,"event_id":")" + driver.event(last.id).event_id +
+                              R"(","status":"FAILED","result":null}],"results_complete":true})");
+}
+
+TEST_P(CoreBatch, AnOnCompleteEventKeepsAPayloadOfItsOwn) {
+  NewEvent own = kDone;
+  own.payload = "[1]";
+  driver.run(batch(events(1), "c", own));
+  driver.run(change({take(), Complete{{.result = "2"}}}));
+
+  EXPECT_EQ(driver.event(reports().at(0).id).payload, "[1]");
+}
+
+TEST_P(CoreBatch, TheResultsForAnOnCompleteEventNeverExceedThePayloadLimit) {
+  driver.run(batch(events(20), "c", kDone));
+  const std::string large = '"' + std::string(limits::kResult - 2, 'x') + '"';
+  for (int i = 0; i < 20; ++i) driver.run(change({take(), Complete{{.result = large}}}));
+
+  const std::string payload = driver.event(reports().at(0).id).payload;
+  EXPECT_LE(payload.size(), limits::kPayload);
+  EXPECT_GT(payload.size(), limits::kPayload - 2 * limits::kResult);
+  EXPECT_TRUE(payload.ends_with(R"(],"results_complete":false})"));
 }
 
 TEST_P(CoreBatch, TheOnCompleteEventIsPublishedWhenTheLastEventEnds) {

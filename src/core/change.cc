@@ -7,7 +7,10 @@
 
 #include "base/assert.h"
 #include "core/batch.h"
+#include "eventq/limits.h"
+#include "model/cause.h"
 #include "model/names.h"
+#include "wire/correlation_end.h"
 #include "wire/new_event_json.h"
 
 namespace eventq {
@@ -101,6 +104,7 @@ Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, An
     if (was_held) batch.actions.push_back({action_of(change), worker_id, stored.event.id});
     if (auto done = record(batch, stored, *decision); !done) return done;
   }
+  decision->entry.error_detail.clear();  // the worker has just sent it
   answer.changed.emplace_back(
       Changed{std::move(decision->entry), decision->status, stored.event.max_retries, stored.event.due_at});
   return {};
@@ -206,7 +210,9 @@ void Core::note_correlation(Batch& batch, const Event& event, std::optional<Stat
     delta.change.kept += 1;
   }
   add(event.status, 1);
-  if (has_ended(event.status)) delta.last_event_id = event.event_id;
+  if (!has_ended(event.status)) return;
+  delta.last_event_id = event.event_id;
+  delta.last_end = ++batch.correlated_ends;
 }
 
 Result<void> Core::update_line_heads(Batch& batch) {
@@ -239,37 +245,48 @@ Result<void> Core::update_line_head(Batch& batch, const std::string& queue, cons
   return {};
 }
 
-// Adds the changes of the batch to each correlation's row, and publishes the on_complete event when the last
-// event has ended. A loop, because that event may belong to a correlation itself.
+// Adds the changes of the batch to each correlation's row, and publishes the on_complete events of those
+// whose last event has ended. Rows are changed in the order of their ids, because that is the order of locks.
+// The events are published in the order of the ends, because generated ids of one millisecond have no order.
 Result<void> Core::settle_correlations(Batch& batch) {
-  while (!batch.correlations.empty()) {
-    auto node = batch.correlations.extract(batch.correlations.begin());
-    const std::string& id = node.key();
-    const Batch::CorrelationDelta& delta = node.mapped();
-    auto found = batch.transaction->find_correlation(id);
-    if (!found) return found.error();
-    CorrelationRow row = found->value_or(CorrelationRow{.id = id});
-    row.total += delta.change.total;
-    row.pending += delta.change.pending;
-    row.completed += delta.change.completed;
-    row.failed += delta.change.failed;
-    row.kept += delta.change.kept;
-    if (!delta.change.on_complete.empty()) {
-      row.on_complete = delta.change.on_complete;
-      row.queue = delta.change.queue;
+  while (!batch.correlations.empty()) {  // a published event may end others, which it supersedes
+    std::map<std::size_t, std::pair<CorrelationRow, std::string>> completions;  // by the position of the end
+    for (auto& [id, delta] : std::exchange(batch.correlations, {})) {
+      delta.change.id = id;
+      auto row = settle_correlation(batch, delta.change, delta.last_end > 0);
+      if (!row) return row.error();
+      if (!row->on_complete.empty()) completions[delta.last_end] = {std::move(*row), delta.last_event_id};
     }
-    EVENTQ_ASSERT(row.pending >= 0 && row.kept >= 0);
-    const bool ended = row.pending == 0 && !delta.last_event_id.empty();
-    if (ended) batch.ended_correlations.insert(id);
-    if (row.pending > 0) batch.ended_correlations.erase(id);
-    const CorrelationRow promised = row;
-    if (ended) row.on_complete.clear();
-    if (auto done = batch.transaction->put_correlation(row); !done) return done;
-    if (ended && !promised.on_complete.empty()) {
-      if (auto done = publish_on_complete(batch, promised, delta.last_event_id); !done) return done;
+    for (const auto& [end, completion] : completions) {
+      if (auto done = publish_on_complete(batch, completion.first, completion.second); !done) return done;
     }
   }
   return {};
+}
+
+// Adds `change` to the stored row. `any_ended`: an event of the correlation ended in this batch. Returns the
+// row with the on_complete event that must be published now; without one if there is none.
+Result<CorrelationRow> Core::settle_correlation(Batch& batch, const CorrelationRow& change, bool any_ended) {
+  auto found = batch.transaction->find_correlation(change.id);
+  if (!found) return found.error();
+  CorrelationRow row = found->value_or(CorrelationRow{.id = change.id});
+  row.total += change.total;
+  row.pending += change.pending;
+  row.completed += change.completed;
+  row.failed += change.failed;
+  row.kept += change.kept;
+  if (!change.on_complete.empty()) {
+    row.on_complete = change.on_complete;
+    row.queue = change.queue;
+  }
+  EVENTQ_ASSERT(row.pending >= 0 && row.kept >= 0);
+  const bool ended = row.pending == 0 && any_ended;
+  if (ended) batch.ended_correlations.insert(row.id);
+  if (row.pending > 0) batch.ended_correlations.erase(row.id);
+  const std::string promised = ended ? std::exchange(row.on_complete, {}) : std::string();
+  if (auto done = batch.transaction->put_correlation(row); !done) return done.error();
+  row.on_complete = promised;
+  return row;
 }
 
 // Skips the checks of refuse_publication(): the event was accepted with its batch, and the event that ended
@@ -280,6 +297,16 @@ Result<void> Core::publish_on_complete(Batch& batch, const CorrelationRow& row,
   if (!event) return event.error();
   event->queue = row.queue;
   event->causation_id = last_event_id;
+  if (event->payload == "null") {
+    // No event of the payload is shorter, so it cannot hold more of them.
+    constexpr std::size_t kShortestEnd = 50;
+    auto ends = batch.transaction->correlated_ends(
+        row.id, {.events = limits::kPayload / kShortestEnd, .bytes = limits::kPayload});
+    if (!ends) return ends.error();
+    const Correlation totals{
+        .id = row.id, .total = row.total, .completed = row.completed, .failed = row.failed, .events = {}};
+    event->payload = wire::write_correlation_end(totals, *ends, limits::kPayload);
+  }
   auto admitted = admit_one(batch, std::move(*event), std::nullopt);
   if (!admitted) return admitted.error();
   return {};

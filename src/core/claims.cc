@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "core/batch.h"
 #include "eventq/limits.h"
+#include "model/cause.h"
 
 namespace eventq {
 namespace {
@@ -62,7 +63,6 @@ Result<void> Core::serve_claims(Batch& batch, std::vector<Envelope<Command>>& re
     const Command& command = requests[i].content;
     if (!command.claim) continue;
     polls_.note(command.claim->selector, batch.now());
-    workers_.note_asked(command.claim->worker_id, command.claim->selector, batch.now());
     auto claims = claim(batch, *command.claim);
     if (!claims) return claims.error();
     batch.answers[i].claims = std::move(*claims);

@@ -44,6 +44,7 @@ Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
       shared_(store.shared()),
       ids_(ids),
       queue_states_(options_.policy, options_.share),
+      workers_(options_.worker_times),
       commit_seconds_(kCommitSeconds),
       batch_events_(kBatchSizes) {}
 
@@ -126,8 +127,13 @@ Result<void> Core::maintain(Batch& batch) {
   if (options_.maintains && now >= next_purge_) {
     const auto purged = batch.transaction->purge_keys(now - limits::kIdempotencyKeyAge, kPurgeMax);
     if (!purged) return purged.error();
-    // A full purge means that more keys may be left; the next transaction continues.
+    // A full purge means that more keys may be left; the next transaction continues. Workers are dropped once
+    // per interval, after the last keys.
     batch.next_purge = *purged < kPurgeMax ? now + kPurgeInterval : now;
+    batch.drops_workers = *purged < kPurgeMax;
+  }
+  if (batch.drops_workers) {
+    if (auto done = batch.transaction->drop_workers(now - limits::kWorkerListed); !done) return done;
   }
   if (persist_by_ && now >= *persist_by_) {
     batch.strict = true;
@@ -153,10 +159,11 @@ std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Co
   if (!batch.own_time) time_ = now;
   note_effects(batch);
   settle_due(batch);
-  next_purge_ = batch.next_purge.value_or(next_purge_);
+  if (batch.next_purge) next_purge_ = *batch.next_purge;
+  if (batch.drops_workers) workers_.drop(now - limits::kWorkerListed);
   resumed_ = std::move(batch.resumed);
   settle_queues(batch);
-  settle_workers(batch);
+  settle_workers(batch, requests);
   settle_sync(batch);
   settle_held(batch);
   settle_backpressure(batch);
@@ -257,7 +264,7 @@ void Core::settle_backpressure(const Batch& batch) {
   }
 }
 
-void Core::settle_workers(Batch& batch) {
+void Core::settle_workers(Batch& batch, const std::vector<Envelope<Command>>& requests) {
   // Before the actions, because store_workers() did not store what this batch did.
   if (batch.next_worker_store) {
     next_worker_store_ = *batch.next_worker_store;
@@ -269,6 +276,19 @@ void Core::settle_workers(Batch& batch) {
     if (shared_ && action.kind < WorkerActionKind::completed) action.kind = WorkerActionKind::released;
     workers_.note(action, batch.now());
   }
+  // On a shared store the router notes requests.
+  for (const Envelope<Command>& request : requests) {
+    const std::optional<ClaimRequest>& claim = request.content.claim;
+    if (claim && !shared_) workers_.note_asked(claim->worker_id, claim->selector, batch.now());
+  }
+  for (const Batch::Served& served : batch.served) note_waited(served.waiter.request, batch.now());
+  // Last, because a worker that signs off asks no more.
+  for (const std::string& worker_id : batch.signed_off) workers_.sign_off(worker_id);
+}
+
+// A claim is a request of its worker until its wait ends.
+void Core::note_waited(const ClaimRequest& claim, TimePoint until) {
+  if (!shared_) workers_.note_waited(claim.worker_id, claim.selector, until);
 }
 
 // Notes which changes are on disk. A commit with DiskSync::later adds to those that are not, and sets the
@@ -308,8 +328,10 @@ std::vector<Envelope<Answer>> Core::refuse(Batch& batch, std::vector<Envelope<Co
 // Answers the waiters whose deadline has passed with nothing. Also after a failed transaction, because a
 // caller's timeout must not depend on the store.
 void Core::end_expired_waits(TimePoint now, std::vector<Envelope<Answer>>& answers) {
-  for (WaitingClaim& waiter : waiters_.take_expired(now))
+  for (WaitingClaim& waiter : waiters_.take_expired(now)) {
+    note_waited(waiter.request, now);
     answers.push_back({waiter.reply_to, std::move(waiter.answer)});
+  }
   for (WaitingEnd& wait : waits_.take_expired(now))
     answers.push_back({wait.reply_to, std::move(wait.answer)});
 }
@@ -328,8 +350,8 @@ void Core::take_all_waits(const std::optional<Error>& claim_error, const Error& 
   }
 }
 
-void Core::cancel_wait(const ReplyTo& reply_to) {
-  waiters_.forget(reply_to);
+void Core::cancel_wait(const ReplyTo& reply_to, TimePoint now) {
+  if (const auto waiter = waiters_.forget(reply_to)) note_waited(waiter->request, now);
   waits_.forget(reply_to);
 }
 

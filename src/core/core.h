@@ -46,8 +46,7 @@ namespace eventq {
 struct CoreOptions {
   Policy policy;  // for settings that a queue does not have
   std::map<std::string, QueueConfig> queues = {};
-  Millis stale_after = std::chrono::seconds(30);
-  Millis start_within = std::chrono::minutes(5);
+  WorkerTimes worker_times = {};
   // This Core does the periodic work on this database: checkpoints, purging keys, promoting due events. False
   // for the second and later commit threads of a process.
   bool maintains = true;
@@ -91,8 +90,9 @@ class Core {
   // REQUIRES: no call of run() follows.
   Result<void> close();
 
-  // The caller stopped waiting: removes its claim or wait without an answer. Does nothing if there is none.
-  void cancel_wait(const ReplyTo& reply_to);
+  // The caller stopped waiting at `now`: removes its claim or wait without an answer. Does nothing if there
+  // is none.
+  void cancel_wait(const ReplyTo& reply_to, TimePoint now);
 
   // Answers every waiting claim with no events, and every wait for an end with `unavailable`. A waiting
   // publisher gets its publication instead, because that is committed.
@@ -128,7 +128,8 @@ class Core {
   std::vector<Envelope<Answer>> settle(Batch& batch, std::vector<Envelope<Command>>& requests);
   void settle_queues(Batch& batch);
   void settle_backpressure(const Batch& batch);
-  void settle_workers(Batch& batch);
+  void settle_workers(Batch& batch, const std::vector<Envelope<Command>>& requests);
+  void note_waited(const ClaimRequest& claim, TimePoint until);
   void settle_sync(const Batch& batch);
   void settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers);
   std::vector<Envelope<Answer>> refuse(Batch& batch, std::vector<Envelope<Command>>& requests,
@@ -189,6 +190,7 @@ class Core {
   Result<void> update_line_heads(Batch& batch);
   Result<void> update_line_head(Batch& batch, const std::string& queue, const std::string& key);
   Result<void> settle_correlations(Batch& batch);
+  Result<CorrelationRow> settle_correlation(Batch& batch, const CorrelationRow& change, bool any_ended);
   Result<void> publish_on_complete(Batch& batch, const CorrelationRow& row, const std::string& last_event_id);
 
   // admin.cc
@@ -206,7 +208,10 @@ class Core {
                                Revived& revived);
   Result<void> remove(Batch& batch, const Removal& removal, Answer& answer);
   Result<void> measure(Batch& batch, Answer& answer);
-  [[nodiscard]] std::vector<WorkerState> list_workers(const Batch& batch) const;
+  [[nodiscard]] std::vector<ListedWorker> list_workers(const Batch& batch) const;
+  Result<void> sign_off(Batch& batch, const SignOff& request);
+  Result<void> note_asks(Batch& batch, const NoteAsks& request);
+  [[nodiscard]] std::string demo_leaves_to(const Batch& batch, const Event& event) const;
   Result<void> explain(Batch& batch, const Command& command, Answer& answer);
   [[nodiscard]] Demand demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const;
   Result<void> start_wait(Batch& batch, const WaitRequest& wait, std::size_t index);

@@ -28,8 +28,8 @@ class CoreMetrics : public CoreTest {
     ADD_FAILURE() << "no queue " << queue;
     return {};
   }
-  std::vector<WorkerState> workers() {
-    return std::get<std::vector<WorkerState>>(driver.answer(driver.run(ask(WorkersRequest{}))).admin);
+  std::vector<ListedWorker> workers() {
+    return std::get<std::vector<ListedWorker>>(driver.answer(driver.run(ask(WorkersRequest{}))).admin);
   }
   EventId add() { return driver.publish({.title = "one", .tags = {"t"}}); }
   Lease take(const std::string& worker = "w:1") { return driver.claim("t", worker); }
@@ -217,14 +217,13 @@ TEST_P(CoreMetrics, TheListOfWorkersShowsHeldEventsAndCounts) {
   EXPECT_EQ(workers()[0].row.id, "w:1");
   EXPECT_EQ(workers()[0].row.completed, 1);
   EXPECT_THAT(workers()[0].holding, ElementsAre(held.id));
-  EXPECT_EQ(metrics().workers, 1);
-  EXPECT_EQ(metrics().stale_workers, 0);
+  EXPECT_EQ(metrics().workers.at(0).state, WorkerState::active);
 
   clock().advance(31s);
-  EXPECT_TRUE(workers()[0].stale);
-  EXPECT_EQ(metrics().stale_workers, 1);
+  EXPECT_EQ(workers()[0].state, WorkerState::stale);
+  EXPECT_EQ(metrics().workers.at(0).state, WorkerState::stale);
   driver.run(change({held, Heartbeat{}}));
-  EXPECT_FALSE(workers()[0].stale);
+  EXPECT_EQ(workers()[0].state, WorkerState::active);
 }
 
 TEST_P(CoreMetrics, AWorkerThatLosesItsEventHoldsItNoLonger) {

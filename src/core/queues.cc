@@ -172,7 +172,7 @@ Result<std::int64_t> Core::recover() {
   if (!options_.maintains) return queue_states_.depth();
   // On a shared store workers report to other servers too, so list_workers() reads them from the store.
   if (!shared_) {
-    workers_.recall(recalled->workers, recalled->processing);
+    workers_.recall(*recalled);
     for (const Stored& stored : recalled->processing) {
       if (!stored.ready) held_[{stored.event.worker_id, stored.event.queue}] += 1;
     }
@@ -255,6 +255,9 @@ Result<void> Core::close() {
 Result<void> Core::store_workers(Batch& batch) {
   for (const WorkerRow& change : workers_.changed()) {
     if (auto done = batch.transaction->add_worker(change); !done) return done;
+  }
+  for (const WorkerAsk& ask : workers_.asks_to_store()) {
+    if (auto done = batch.transaction->put_ask(ask); !done) return done;
   }
   return {};
 }

@@ -152,7 +152,7 @@ class Gambler {
   void forget_somebody() {
     if (waiting_.empty()) return;
     const std::uint64_t token = waiting_.begin()->first;
-    driver_.core().cancel_wait({&sink_, token});
+    driver_.core().cancel_wait({&sink_, token}, driver_.clock().now());
     waiting_.erase(token);
     cancelled_waits_.insert(token);
   }

@@ -302,10 +302,35 @@ TEST_F(CoreShared, TheListOfWorkersAddsUpBothServers) {
   other.run_once();
 
   const auto workers =
-      std::get<std::vector<WorkerState>>(other.answer(other.run(ask(WorkersRequest{}))).admin);
+      std::get<std::vector<ListedWorker>>(other.answer(other.run(ask(WorkersRequest{}))).admin);
   ASSERT_THAT(workers, SizeIs(1));
   EXPECT_EQ(workers[0].row.completed, 2);
   EXPECT_THAT(workers[0].holding, ElementsAre(held.id));
+}
+
+TEST_F(CoreShared, AllServersGiveTheSameStateOfAWorker) {
+  const auto states_of_both = [&] {
+    std::vector<WorkerState> states;
+    for (CoreDriver* server : {&one, &other}) {
+      const auto answer = server->answer(server->run(ask(WorkersRequest{})));
+      for (const ListedWorker& it : std::get<std::vector<ListedWorker>>(answer.admin)) {
+        states.push_back(it.state);
+      }
+    }
+    return states;
+  };
+  using enum WorkerState;
+  one.run(ask(NoteAsks{{{"w:1", {"mail", {"t"}}, 5s}}}));
+  EXPECT_THAT(states_of_both(), ElementsAre(active, active));
+  one.clock().advance(25s);
+  EXPECT_THAT(states_of_both(), ElementsAre(active, active));
+  one.clock().advance(1ms);
+  EXPECT_THAT(states_of_both(), ElementsAre(idle, idle));
+  one.run(ask(NoteAsks{{{"w:1", {"mail", {"t"}}, 0s}}}));
+  EXPECT_THAT(states_of_both(), ElementsAre(active, active));
+  one.clock().advance(1ms);
+  other.run(ask(SignOff{"w:1"}));
+  EXPECT_THAT(states_of_both(), ElementsAre(gone, gone));
 }
 
 TEST_F(CoreShared, ACheckpointCountsCompletedEventsOfBothServersAndIsMadeByOneOfThem) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/time_text.h"
+#include "eventq/limits.h"
 
 namespace eventq {
 namespace {
@@ -21,14 +22,19 @@ std::string whole_seconds(Millis time) {
 
 }  // namespace
 
-void Workers::recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing) {
-  for (const WorkerRow& row : rows) {
+void Workers::recall(const Recalled& recalled) {
+  for (const WorkerRow& row : recalled.workers) {
     TrackedWorker& worker = workers_[row.id];
     worker.row = row;
     worker.stored_completed = row.completed;
     worker.stored_failed = row.failed;
   }
-  for (const Stored& stored : processing) {
+  asks_.recall(recalled.asks);
+  for (const WorkerAsk& ask : recalled.asks) {
+    TrackedWorker& worker = find(ask.worker_id, ask.asked_at);
+    worker.row.last_seen = std::max(worker.row.last_seen, ask.asked_at);
+  }
+  for (const Stored& stored : recalled.processing) {
     const Event& event = stored.event;
     TrackedWorker& worker = find(event.worker_id, event.picked_at);
     worker.row.last_seen = std::max(worker.row.last_seen, event.updated_at);
@@ -77,8 +83,14 @@ void Workers::note_asked(const std::string& worker_id, const Selector& selector,
   if (workers_.size() > kWorkersMax && now >= next_forget_) forget_old(now);
   if (workers_.size() > kWorkersMax && !workers_.contains(worker_id)) return;
   TrackedWorker& worker = find(worker_id, now);
-  worker.row.last_seen = now;
-  if (worker.asked != selector) worker.asked = selector;
+  worker.row.last_seen = std::max(worker.row.last_seen, now);
+  if (asks_.note(worker_id, selector, now) == Asks::ToStore::nothing) return;
+  worker.changed = true;
+  any_changed_ = true;
+}
+
+void Workers::note_waited(const std::string& worker_id, const Selector& selector, TimePoint now) {
+  if (asks_.contains(worker_id)) note_asked(worker_id, selector, now);
 }
 
 void Workers::add(const Workers& seen) {
@@ -88,7 +100,6 @@ void Workers::add(const Workers& seen) {
     worker.row.last_seen = std::max(worker.row.last_seen, change.last_seen);
     worker.row.completed += change.completed;
     worker.row.failed += change.failed;
-    if (theirs.asked) worker.asked = theirs.asked;
   }
 }
 
@@ -102,6 +113,7 @@ std::vector<WorkerRow> Workers::changed() const {
 
 void Workers::clear_changed() {
   any_changed_ = false;
+  asks_.note_stored();
   for (auto& [id, worker] : workers_) {
     worker.changed = false;
     worker.stored_completed = worker.row.completed;
@@ -109,25 +121,58 @@ void Workers::clear_changed() {
   }
 }
 
-std::vector<WorkerState> Workers::list(TimePoint now, Millis stale_after, Millis start_within) const {
-  std::vector<WorkerState> states;
-  for (const auto& [id, worker] : workers_) {
-    WorkerState state{.row = worker.row, .asked = worker.asked};
-    for (const auto& [event, held] : worker.held) {
-      state.holding.push_back(event);
-      if (state.stale) continue;  // one reason is shown
-      if (now - held.seen_at > stale_after) {
-        state.stale_because =
-            "No sign of life for event " + number(event) + " for " + whole_seconds(now - held.seen_at) + ".";
-      } else if (!held.started && now - held.picked_at > start_within) {
-        state.stale_because = "It claimed event " + number(event) + " " +
-                              whole_seconds(now - held.picked_at) + " ago and has not begun it.";
-      }
-      state.stale = !state.stale_because.empty();
+void Workers::drop(TimePoint before) {
+  asks_.drop(before);
+  std::erase_if(workers_, [&](const auto& entry) {
+    return entry.second.held.empty() && !entry.second.changed && entry.second.row.last_seen < before;
+  });
+}
+
+// One reason is shown.
+void Workers::set_stale(ListedWorker& listed, const TrackedWorker& worker, TimePoint now) const {
+  for (const auto& [event, held] : worker.held) {
+    if (now - held.seen_at > times_.stale_after) {
+      listed.stale_because =
+          "No sign of life for event " + number(event) + " for " + whole_seconds(now - held.seen_at) + ".";
+    } else if (!held.started && now - held.picked_at > times_.start_within) {
+      listed.stale_because = "It claimed event " + number(event) + " " + whole_seconds(now - held.picked_at) +
+                             " ago and has not begun it.";
     }
-    states.push_back(std::move(state));
+    if (!listed.stale_because.empty()) return;
   }
-  return states;
+}
+
+// A worker with several selectors uses them in turn, so those used shortly before the last one count too.
+void Workers::set_asks(ListedWorker& listed, std::span<const WorkerAsk> asks) const {
+  const auto last = std::ranges::max_element(asks, {}, &WorkerAsk::asked_at);
+  if (last == asks.end()) return;
+  listed.asked = last->selector;
+  for (const WorkerAsk& ask : asks) {
+    if (last->asked_at - ask.asked_at <= times_.stale_after) listed.asks.push_back(ask.selector);
+  }
+}
+
+std::vector<ListedWorker> Workers::list(TimePoint now) const {
+  const std::vector<WorkerAsk> all_asks = asks_.all();  // sorted by worker
+  std::vector<ListedWorker> workers;
+  for (const auto& [id, worker] : workers_) {
+    const std::span<const WorkerAsk> asks(std::ranges::lower_bound(all_asks, id, {}, &WorkerAsk::worker_id),
+                                          std::ranges::upper_bound(all_asks, id, {}, &WorkerAsk::worker_id));
+    ListedWorker listed{.row = worker.row};
+    for (const auto& [event, held] : worker.held) listed.holding.push_back(event);
+    set_stale(listed, worker, now);
+    set_asks(listed, asks);
+    WorkerFacts facts{.stale = !listed.stale_because.empty(), .holds = !worker.held.empty()};
+    for (const WorkerAsk& ask : asks) {
+      const Millis ago = now - ask.asked_at;
+      facts.asked_ago = std::min(facts.asked_ago.value_or(ago), ago);
+    }
+    listed.asked_lately = facts.asked_ago && *facts.asked_ago <= times_.stale_after;
+    listed.state = state_of(facts, times_.stale_after);
+    const bool left = listed.state == WorkerState::gone && now - worker.row.last_seen > limits::kWorkerListed;
+    if (!left) workers.push_back(std::move(listed));
+  }
+  return workers;
 }
 
 }  // namespace eventq

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "command/command.h"
+#include "wait/asks.h"
 
 namespace eventq {
 
@@ -29,27 +31,44 @@ struct WorkerAction {
   EventId event{};
 };
 
+// When a worker is not active any more, and when it is stale.
+struct WorkerTimes {
+  Millis stale_after = std::chrono::seconds(30);
+  Millis start_within = std::chrono::minutes(5);  // of a claim; then the worker is stale
+};
+
 class Workers {
  public:
-  // Loads stored workers and the events in work.
-  void recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing);
+  explicit Workers(const WorkerTimes& times) : times_(times), asks_(times.stale_after) {}
+
+  // Loads stored workers with their requests, and the events in work.
+  void recall(const Recalled& recalled);
 
   void note(const WorkerAction& action, TimePoint now);
 
-  // A worker sent a claim. Updates last_seen in memory only, because one write per poll would be too many.
+  // A worker asked for events. The change is stored at times only, see asks.h.
   void note_asked(const std::string& worker_id, const Selector& selector, TimePoint now);
+  // A request that was noted before waits, or waited until now. It does not count if its worker signed off.
+  void note_waited(const std::string& worker_id, const Selector& selector, TimePoint now);
+  void sign_off(const std::string& worker_id) { asks_.sign_off(worker_id); }
 
-  // Adds what another Workers has counted since its last clear_changed().
+  // Adds what another Workers has counted since its last clear_changed(). Requests are not added, because a
+  // worker may have signed off elsewhere since.
   void add(const Workers& seen);
 
-  // The changes since clear_changed(), to be added to the stored rows.
+  // The changes since clear_changed(), to be added to the stored rows, and requests to store with them.
   [[nodiscard]] std::vector<WorkerRow> changed() const;
+  [[nodiscard]] std::vector<WorkerAsk> asks_to_store() const { return asks_.to_store(); }
   [[nodiscard]] bool has_changed() const { return any_changed_; }
   void clear_changed();
 
-  // Sorted by name. A worker is stale if it holds an event and was silent for `stale_after`, or if it did not
-  // start a claimed event within `start_within`.
-  [[nodiscard]] std::vector<WorkerState> list(TimePoint now, Millis stale_after, Millis start_within) const;
+  // Forgets workers that hold no event and whose last call was before that time.
+  void drop(TimePoint before);
+
+  // Sorted by name, without workers whose last call was longer ago than limits::kWorkerListed. A worker is
+  // stale if it holds an event and was silent for `stale_after`, or if it did not start a claimed event
+  // within `start_within`.
+  [[nodiscard]] std::vector<ListedWorker> list(TimePoint now) const;
 
  private:
   struct TrackedEvent {
@@ -60,7 +79,6 @@ class Workers {
   struct TrackedWorker {
     WorkerRow row;
     std::map<EventId, TrackedEvent> held;
-    std::optional<Selector> asked;
     bool changed = false;
     std::int64_t stored_completed = 0;  // the part of row.completed that is stored
     std::int64_t stored_failed = 0;
@@ -76,7 +94,13 @@ class Workers {
 
   TrackedWorker& find(const std::string& id, TimePoint now);
   void forget_old(TimePoint now);
+  void set_stale(ListedWorker& listed, const TrackedWorker& worker, TimePoint now) const;
+  void set_asks(ListedWorker& listed, std::span<const WorkerAsk> asks) const;
 
+  // Set in the constructor, never changed.
+  const WorkerTimes times_;
+
+  Asks asks_;
   std::map<std::string, TrackedWorker> workers_;
   bool any_changed_ = false;
   TimePoint next_forget_;  // forget_old() may run again

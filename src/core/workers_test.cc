@@ -23,22 +23,88 @@ class WorkersTest : public testing::Test {
   void note(Kind kind, const std::string& worker, std::int64_t event, TimePoint now = kStart) {
     workers_.note({kind, worker, EventId{event}}, now);
   }
-  std::vector<WorkerState> list(TimePoint now = kStart) { return workers_.list(now, 30s, 5min); }
-  WorkerState only(TimePoint now = kStart) { return list(now).at(0); }
+  std::vector<ListedWorker> list(TimePoint now = kStart) { return workers_.list(now); }
+  ListedWorker only(TimePoint now = kStart) { return list(now).at(0); }
 
-  Workers workers_;
+  Workers workers_{WorkerTimes{.stale_after = 30s, .start_within = 5min}};
 };
 
 TEST_F(WorkersTest, AWorkerWhoseClaimFoundNothingIsListedAndHoldsNothing) {
   workers_.note_asked("w:1", {"mail", {"a", "b"}}, kStart);
   workers_.note_asked("w:1", {"mail", {"b"}}, kStart + 40s);
 
-  const WorkerState worker = only(kStart + 41s);
+  const ListedWorker worker = only(kStart + 41s);
   EXPECT_EQ(worker.row.last_seen, kStart + 40s);
   EXPECT_EQ(worker.asked, (Selector{"mail", {"b"}}));
   EXPECT_THAT(worker.holding, IsEmpty());
-  EXPECT_FALSE(worker.stale);
-  EXPECT_FALSE(workers_.has_changed()) << "not worth a write";
+  EXPECT_EQ(worker.state, WorkerState::active);
+}
+
+TEST_F(WorkersTest, ARequestSoonAfterAStoredOneIsNotWorthAWrite) {
+  workers_.note_asked("w:1", {"mail", {}}, kStart);
+  EXPECT_TRUE(workers_.has_changed());
+  EXPECT_THAT(workers_.asks_to_store(), SizeIs(1));
+  workers_.clear_changed();
+
+  workers_.note_asked("w:1", {"mail", {}}, kStart + 10s - 1ms);
+  EXPECT_FALSE(workers_.has_changed());
+  workers_.note_asked("w:1", {"mail", {}}, kStart + 10s);
+  EXPECT_TRUE(workers_.has_changed());
+}
+
+TEST_F(WorkersTest, AWorkerIsActiveThenIdleThenGone) {
+  workers_.note_asked("w:1", {"mail", {}}, kStart);
+
+  EXPECT_EQ(only(kStart + 30s).state, WorkerState::active);
+  EXPECT_EQ(only(kStart + 30s + 1ms).state, WorkerState::idle);
+  EXPECT_EQ(only(kStart + 10min + 1ms).state, WorkerState::gone);
+}
+
+TEST_F(WorkersTest, AGoneWorkerLeavesTheListAfterADay) {
+  workers_.note_asked("w:1", {"mail", {}}, kStart);
+
+  EXPECT_THAT(list(kStart + 24h - 1ms), SizeIs(1));
+  EXPECT_THAT(list(kStart + 24h), SizeIs(1));
+  EXPECT_THAT(list(kStart + 24h + 1ms), IsEmpty());
+}
+
+TEST_F(WorkersTest, AWorkerThatSignsOffIsGoneAndIsActiveAgainWhenItAsksAgain) {
+  workers_.note_asked("w:1", {"mail", {}}, kStart);
+  workers_.sign_off("w:1");
+  EXPECT_EQ(only().state, WorkerState::gone);
+  EXPECT_THAT(only().asks, IsEmpty());
+
+  workers_.note_asked("w:1", {"mail", {}}, kStart + 1s);
+  EXPECT_EQ(only(kStart + 1s).state, WorkerState::active);
+}
+
+TEST_F(WorkersTest, AWorkerThatSignedOffAndHoldsAnEventIsActiveThenStale) {
+  workers_.note_asked("w:1", {"mail", {}}, kStart);
+  note(Kind::claimed, "w:1", 7);
+  workers_.sign_off("w:1");
+
+  EXPECT_EQ(only(kStart + 30s).state, WorkerState::active);
+  EXPECT_EQ(only(kStart + 31s).state, WorkerState::stale);
+}
+
+TEST_F(WorkersTest, AWorkerAsksForWhatItAskedForShortlyBeforeItsLastRequest) {
+  workers_.note_asked("w:1", {"a", {}}, kStart);
+  workers_.note_asked("w:1", {"b", {}}, kStart + 1s);
+  workers_.note_asked("w:1", {"c", {}}, kStart + 30s + 1ms);
+
+  const ListedWorker worker = only(kStart + 30s + 1ms);
+  EXPECT_EQ(worker.asked, (Selector{"c", {}}));
+  EXPECT_THAT(worker.asks, ElementsAre(Selector{"b", {}}, Selector{"c", {}}));
+}
+
+TEST_F(WorkersTest, ADroppedWorkerIsForgottenUnlessItHoldsAnEvent) {
+  note(Kind::claimed, "holds", 7);
+  workers_.note_asked("asked", {"a", {}}, kStart);
+  workers_.clear_changed();
+  workers_.drop(kStart + 1ms);
+
+  ASSERT_THAT(list(), SizeIs(1));
+  EXPECT_EQ(only().row.id, "holds");
 }
 
 TEST_F(WorkersTest, WorkersThatOnlyClaimDoNotGrowTheListWithoutBound) {
@@ -54,7 +120,7 @@ TEST_F(WorkersTest, AWorkerIsListedFromItsFirstClaim) {
   note(Kind::claimed, "w:1", 7);
   note(Kind::claimed, "w:1", 8, kStart + 5s);
 
-  const WorkerState worker = only();
+  const ListedWorker worker = only();
   EXPECT_EQ(worker.row.id, "w:1");
   EXPECT_EQ(worker.row.first_seen, kStart);
   EXPECT_EQ(worker.row.last_seen, kStart + 5s);
@@ -76,7 +142,7 @@ TEST_F(WorkersTest, AReportEndsTheLeaseAndIsCounted) {
   note(Kind::completed, "w:1", 2, kStart + 2s);
   note(Kind::failed, "w:1", 3, kStart + 3s);
 
-  const WorkerState worker = only();
+  const ListedWorker worker = only();
   EXPECT_THAT(worker.holding, IsEmpty());
   EXPECT_EQ(worker.row.completed, 2);
   EXPECT_EQ(worker.row.failed, 1);
@@ -103,9 +169,9 @@ TEST_F(WorkersTest, AReleaseUpdatesLastSeen) {
 TEST_F(WorkersTest, AWorkerIsStaleAfterItsSilenceExceedsStaleAfter) {
   note(Kind::claimed, "w:1", 7);
 
-  EXPECT_FALSE(only(kStart + 30s).stale);
+  EXPECT_NE(only(kStart + 30s).state, WorkerState::stale);
   EXPECT_EQ(only(kStart + 30s).stale_because, "");
-  EXPECT_TRUE(only(kStart + 30s + 1ms).stale);
+  EXPECT_EQ(only(kStart + 30s + 1ms).state, WorkerState::stale);
   EXPECT_EQ(only(kStart + 31s).stale_because, "No sign of life for event 7 for 31s.");
 }
 
@@ -113,8 +179,8 @@ TEST_F(WorkersTest, AHeartbeatKeepsAWorkerFresh) {
   note(Kind::claimed, "w:1", 7);
   note(Kind::alive, "w:1", 7, kStart + 20s);
 
-  EXPECT_FALSE(only(kStart + 50s).stale);
-  EXPECT_TRUE(only(kStart + 51s).stale);
+  EXPECT_NE(only(kStart + 50s).state, WorkerState::stale);
+  EXPECT_EQ(only(kStart + 51s).state, WorkerState::stale);
 }
 
 TEST_F(WorkersTest, AHeartbeatForOneEventDoesNotRenewAnother) {
@@ -122,31 +188,33 @@ TEST_F(WorkersTest, AHeartbeatForOneEventDoesNotRenewAnother) {
   note(Kind::claimed, "w:1", 8);
   note(Kind::alive, "w:1", 8, kStart + 25s);
 
-  EXPECT_TRUE(only(kStart + 31s).stale);
+  EXPECT_EQ(only(kStart + 31s).state, WorkerState::stale);
   EXPECT_EQ(only(kStart + 31s).stale_because, "No sign of life for event 7 for 31s.");
 }
 
 TEST_F(WorkersTest, AWorkerThatStartsNoneOfItsClaimedEventsIsStale) {
-  note(Kind::claimed, "w:1", 7);
+  Workers unhurried({.stale_after = 1h, .start_within = 5min});
+  unhurried.note({Kind::claimed, "w:1", EventId{7}}, kStart);
 
-  const auto state = [&](TimePoint now) { return workers_.list(now, 1h, 5min).at(0); };
-  EXPECT_FALSE(state(kStart + 5min).stale);
-  EXPECT_TRUE(state(kStart + 5min + 1ms).stale);
+  const auto state = [&](TimePoint now) { return unhurried.list(now).at(0); };
+  EXPECT_NE(state(kStart + 5min).state, WorkerState::stale);
+  EXPECT_EQ(state(kStart + 5min + 1ms).state, WorkerState::stale);
   EXPECT_EQ(state(kStart + 6min).stale_because, "It claimed event 7 6m ago and has not begun it.");
 }
 
 TEST_F(WorkersTest, AWorkerThatStartedItsEventIsNotStaleAfterStartWithin) {
-  note(Kind::claimed, "w:1", 7);
-  note(Kind::started, "w:1", 7, kStart + 1s);
+  Workers unhurried({.stale_after = 1h, .start_within = 5min});
+  unhurried.note({Kind::claimed, "w:1", EventId{7}}, kStart);
+  unhurried.note({Kind::started, "w:1", EventId{7}}, kStart + 1s);
 
-  EXPECT_FALSE(workers_.list(kStart + 6min, 1h, 5min).at(0).stale);
+  EXPECT_NE(unhurried.list(kStart + 6min).at(0).state, WorkerState::stale);
 }
 
 TEST_F(WorkersTest, AWorkerWithoutEventsIsNeverStale) {
   note(Kind::claimed, "w:1", 7);
   note(Kind::completed, "w:1", 7);
 
-  EXPECT_FALSE(only(kStart + 48h).stale);
+  EXPECT_EQ(only(kStart + 1h).state, WorkerState::gone);
 }
 
 TEST_F(WorkersTest, OnlyWorkersThatChangedSinceTheLastStoreAreStored) {
@@ -166,7 +234,7 @@ TEST_F(WorkersTest, OnlyWorkersThatChangedSinceTheLastStoreAreStored) {
 }
 
 TEST_F(WorkersTest, TheStoredChangeCountsOnlyReportsSinceTheLastStore) {
-  workers_.recall({{"w:1", kStart - 1h, kStart - 1min, 4, 2}}, {});
+  workers_.recall({.workers = {{"w:1", kStart - 1h, kStart - 1min, 4, 2}}});
   note(Kind::completed, "w:1", 1);
   note(Kind::failed, "w:1", 2);
   ASSERT_THAT(workers_.changed(), SizeIs(1));
@@ -183,9 +251,9 @@ TEST_F(WorkersTest, TheStoredChangeCountsOnlyReportsSinceTheLastStore) {
 }
 
 TEST_F(WorkersTest, UnstoredChangesOfAnotherTrackerAreAdded) {
-  workers_.recall({{"w:1", kStart - 1h, kStart - 1min, 4, 2}}, {});
-  Workers seen;
-  seen.recall({{"w:1", kStart - 1h, kStart - 1min, 3, 2}}, {});
+  workers_.recall({.workers = {{"w:1", kStart - 1h, kStart - 1min, 4, 2}}});
+  Workers seen(WorkerTimes{});
+  seen.recall({.workers = {{"w:1", kStart - 1h, kStart - 1min, 3, 2}}});
   seen.note({Kind::completed, "w:1", EventId{1}}, kStart);
   seen.note_asked("new", {"mail", {"b"}}, kStart);
 
@@ -193,7 +261,7 @@ TEST_F(WorkersTest, UnstoredChangesOfAnotherTrackerAreAdded) {
 
   ASSERT_THAT(list(), SizeIs(2));
   EXPECT_EQ(list()[0].row.id, "new");
-  EXPECT_EQ(list()[0].asked, (Selector{"mail", {"b"}}));
+  EXPECT_EQ(list()[0].asked, std::nullopt) << "only the store knows which requests count";
   EXPECT_EQ(list()[1].row.completed, 5);
   EXPECT_EQ(list()[1].row.last_seen, kStart);
 }
@@ -209,15 +277,20 @@ TEST_F(WorkersTest, StoredWorkersAndHeldEventsAreRecalled) {
   other.event.id = EventId{8};
   other.event.worker_id = "new";
 
-  workers_.recall({{"w:1", kStart - 1h, kStart - 1min, 4, 2}}, {held, other});
+  workers_.recall({.workers = {{"w:1", kStart - 1h, kStart - 1min, 4, 2}},
+                   .asks = {{"asked", {"mail", {}}, kStart - 2s}},
+                   .processing = {held, other}});
 
-  ASSERT_THAT(list(), SizeIs(2));
-  EXPECT_EQ(list()[0].row.id, "new");
-  EXPECT_EQ(list()[0].row.first_seen, kStart - 10s);
-  EXPECT_EQ(list()[1].row.first_seen, kStart - 1h);
-  EXPECT_EQ(list()[1].row.last_seen, kStart - 5s);
-  EXPECT_EQ(list()[1].row.completed, 4);
-  EXPECT_THAT(list()[1].holding, ElementsAre(EventId{7}));
+  ASSERT_THAT(list(), SizeIs(3));
+  EXPECT_EQ(list()[0].row.id, "asked");
+  EXPECT_EQ(list()[0].row.last_seen, kStart - 2s);
+  EXPECT_EQ(list()[0].state, WorkerState::active);
+  EXPECT_EQ(list()[1].row.id, "new");
+  EXPECT_EQ(list()[1].row.first_seen, kStart - 10s);
+  EXPECT_EQ(list()[2].row.first_seen, kStart - 1h);
+  EXPECT_EQ(list()[2].row.last_seen, kStart - 5s);
+  EXPECT_EQ(list()[2].row.completed, 4);
+  EXPECT_THAT(list()[2].holding, ElementsAre(EventId{7}));
   EXPECT_FALSE(workers_.has_changed());
 }
 

@@ -108,7 +108,7 @@ void CommitThread::loop() {
     const bool last = stopping_ && requests_.empty();
     // The batch runs without the lock, so that callers can submit the next one meanwhile.
     lock.unlock();
-    for (const ReplyTo& reply_to : forgotten) core_.cancel_wait(reply_to);
+    for (const ReplyTo& reply_to : forgotten) core_.cancel_wait(reply_to, now());
     run_batch(std::move(batch));
     if (dismiss || last) deliver(core_.end_all_waits());
     lock.lock();

@@ -12,7 +12,7 @@
 namespace eventq {
 
 CoreOptions core_options(const Options& options) {
-  return {default_policy(options), options.queues, options.stale_after, options.start_within};
+  return {default_policy(options), options.queues, {options.stale_after, options.start_within}};
 }
 
 Result<std::unique_ptr<Core>> recovered_core(Store& store, CoreOptions options, const Logger& logger) {

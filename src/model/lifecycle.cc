@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/overloaded.h"
-#include "base/utf8.h"
 #include "model/event_context.h"
 #include "model/names.h"
 #include "model/retry.h"
@@ -124,6 +122,7 @@ Decision complete(Event& event, const Outcome& outcome, TimePoint now) {
   entry.status_code = outcome.status_code;
   entry.execution_time_ms = outcome.execution_time_ms;
   entry.errors = outcome.errors;
+  event.result = outcome.result;
   event.unreported = 0;
   end(event, outcome.errors.empty() ? Status::completed : Status::completed_with_errors, now);
   return recorded(event, std::move(entry));
@@ -136,6 +135,7 @@ Decision fail(Event& event, const Failure& failure, TimePoint now, const Policy&
   entry.status_code = failure.status_code;
   entry.execution_time_ms = failure.execution_time_ms;
   if (!failure.message.empty()) entry.error_message = failure.message;
+  entry.error_detail = failure.detail;
 
   if (failure.permanent || event.retry_count >= event.max_retries) {
     end(event, Status::failed, now);
@@ -249,6 +249,7 @@ Event admit(NewEvent&& event, std::string event_id, TimePoint now, const Policy&
       .priority = event.priority,
       .max_retries = event.max_retries.value_or(policy.max_retries),
       .retry = event.retry,
+      .max_attempts = event.max_attempts,
       .timestamp = event.timestamp.value_or(now),
       .created_at = now,
       .due_at = due_at,
@@ -280,7 +281,8 @@ std::vector<LogEntry> claim(Event& event, std::string_view worker_id, TimePoint 
 }
 
 bool out_of_attempts(const Event& event, const Policy& policy) {
-  return event.status == Status::processing && event.unreported >= policy.max_attempts;
+  return event.status == Status::processing &&
+         event.unreported >= event.max_attempts.value_or(policy.max_attempts);
 }
 
 std::vector<LogEntry> give_up(Event& event, TimePoint now) {
@@ -309,23 +311,6 @@ Result<Decision> decide(Event& event, const Change& change, std::span<const LogE
   if (const auto* it = std::get_if<Cancel>(&change.what)) return cancel(event, *it, log, now);
   if (const auto* it = std::get_if<Supersede>(&change.what)) return supersede(event, *it, now);
   return report(event, change, log, now, policy);
-}
-
-std::string cause_of(const LogEntry& failure) {
-  constexpr std::size_t kLongest = 200;
-  std::string_view text = failure.error_message ? std::string_view(*failure.error_message) : failure.reason;
-  text = text.substr(0, text.find_first_of("\r\n"));
-  std::string cause;
-  bool in_number = false;
-  for (const char c : text) {
-    const bool digit = is_digit(c);
-    if (!digit) cause += c;
-    if (digit && !in_number) cause += '#';
-    in_number = digit;
-  }
-  cause = cut_utf8(std::move(cause), kLongest);
-  if (cause.empty() && failure.status_code) cause = "status code " + std::to_string(*failure.status_code);
-  return cause.empty() ? "no message" : cause;
 }
 
 std::optional<TimePoint> next_retry_at(const Event& event) {

@@ -105,7 +105,7 @@ bool is_due(const Event& event, TimePoint now);
 // REQUIRES: the event is live, is_due(), and not out_of_attempts().
 std::vector<LogEntry> claim(Event& event, std::string_view worker_id, TimePoint now, const Policy& policy);
 
-// `unreported` has reached max_attempts: the next lease expiry fails the event.
+// `unreported` has reached the event's max_attempts, or the queue's: the next lease expiry fails the event.
 bool out_of_attempts(const Event& event, const Policy& policy);
 
 // Fails an event that is out of attempts and returns the entries to append.
@@ -120,10 +120,6 @@ bool needs_log(const Event& event, const Change& change);
 // Errors: lease_lost, conflict.
 Result<Decision> decide(Event& event, const Change& change, std::span<const LogEntry> log, TimePoint now,
                         const Policy& policy);
-
-// The cause that failed events are grouped by: the first line of the error message, every number replaced
-// by "#" so that messages with different ids fall into one group.
-std::string cause_of(const LogEntry& failure);
 
 // When a failed event will be retried; nothing for any other event.
 std::optional<TimePoint> next_retry_at(const Event& event);

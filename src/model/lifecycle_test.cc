@@ -687,53 +687,6 @@ TEST_F(PoisonTest, AnEventReleasedEveryTimeNeverRunsOut) {
   EXPECT_FALSE(out_of_attempts(event_, kPolicy));
 }
 
-std::string cause_of_message(std::string message) {
-  LogEntry entry;
-  entry.error_message = std::move(message);
-  return cause_of(entry);
-}
-
-TEST(CauseOf, MessagesThatDifferInNumbersHaveOneCause) {
-  EXPECT_EQ(cause_of_message("timeout after 5000 ms at 10.0.0.17:8080"), "timeout after # ms at #.#.#.#:#");
-  EXPECT_EQ(cause_of_message("123"), "#");
-}
-
-TEST(CauseOf, OnlyTheFirstLineCounts) {
-  EXPECT_EQ(cause_of_message("refused\nat line 1"), "refused");
-  EXPECT_EQ(cause_of_message("refused\r\nat line 1"), "refused");
-}
-
-TEST(CauseOf, ALongMessageIsCutAt200Bytes) {
-  EXPECT_EQ(cause_of_message(std::string(200, 'a')), std::string(200, 'a'));
-  EXPECT_EQ(cause_of_message(std::string(201, 'a')), std::string(200, 'a'));
-}
-
-TEST(CauseOf, ALongMessageIsNotCutWithinACharacter) {
-  // The euro sign has three bytes.
-  EXPECT_EQ(cause_of_message(std::string(197, 'a') + "\u20AC" + "b"), std::string(197, 'a') + "\u20AC");
-  EXPECT_EQ(cause_of_message(std::string(198, 'a') + "\u20AC"), std::string(198, 'a'));
-  EXPECT_EQ(cause_of_message(std::string(199, 'a') + "\u20AC"), std::string(199, 'a'));
-}
-
-TEST(CauseOf, WithoutAMessageTheReasonIsTheCause) {
-  LogEntry entry;
-  entry.reason = "Claimed 20 times in a row without a report.";
-
-  EXPECT_EQ(cause_of(entry), "Claimed # times in a row without a report.");
-}
-
-TEST(CauseOf, WithoutAnyTextTheStatusCodeIsTheCause) {
-  LogEntry entry;
-  entry.status_code = 503;
-
-  EXPECT_EQ(cause_of(entry), "status code 503");
-  EXPECT_EQ(cause_of(LogEntry{}), "no message");
-}
-
-TEST(CauseOf, AMessageWithAnEmptyFirstLineHasNoCause) {
-  EXPECT_EQ(cause_of_message("\nrefused"), "no message");
-}
-
 TEST(NextRetryAt, IsTheDueTimeOfAFailedEvent) {
   Event event = processing_event();
   must(decide(event, by_holder(Fail{}), {}, kNow, kPolicy));

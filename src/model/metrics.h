@@ -1,6 +1,7 @@
 // metrics.h: figures about queues, workers and the store at one point in time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "eventq/event.h"
 #include "model/histogram.h"
 #include "model/query.h"
+#include "model/worker_state.h"
 
 namespace eventq {
 
@@ -19,6 +21,13 @@ struct WorkerRow {
   TimePoint last_seen;
   std::int64_t completed = 0;
   std::int64_t failed = 0;
+};
+
+// A worker asked for events. A worker may ask for several kinds of events, each with a selector of its own.
+struct WorkerAsk {
+  std::string worker_id;
+  Selector selector;
+  TimePoint asked_at;
 };
 
 // What keeps a PostgreSQL database from removing dead rows.
@@ -41,22 +50,27 @@ struct ShardMetrics {
 };
 
 // A worker with its claims and its state.
-struct WorkerState {
+struct ListedWorker {
   WorkerRow row;
   std::vector<EventId> holding;   // ascending
-  std::optional<Selector> asked;  // its last request for events since the queue was opened
-  bool stale = false;
+  std::optional<Selector> asked;  // its last request for events
+  std::vector<Selector> asks;     // what it asked for last, within `stale_after`
+  bool asked_lately = false;      // within `stale_after` before now
+  WorkerState state{};
   std::string stale_because;  // a sentence; empty when it is not stale
 };
 
 struct QueueMetrics {
   std::string queue;
+  bool paused = false;
   Counts counts{};
   Totals totals;
   std::optional<Millis> oldest_pending;  // age of the oldest pending event
   bool backpressure = false;
-  Histogram wait;  // seconds, from due to claimed
-  Histogram run;   // seconds, from claimed to reported
+  std::int64_t subscribers = 0;  // workers that ask for events of the queue
+  std::int64_t unattended = 0;   // pending events, when they can be claimed and no worker asks for them
+  Histogram wait;                // seconds, from due to claimed
+  Histogram run;                 // seconds, from claimed to reported
 };
 
 struct Metrics {
@@ -64,12 +78,24 @@ struct Metrics {
   std::int64_t failed_24h = 0;
   std::int64_t waiting_claims = 0;  // long polls for an event
   std::int64_t waiting_ends = 0;    // calls that wait for an event to end
-  std::int64_t workers = 0;
-  std::int64_t stale_workers = 0;
+  std::vector<ListedWorker> workers;
   Histogram commit_seconds;
   Histogram batch_events;
   StoreSizes sizes;
   std::vector<ShardMetrics> shards = {};  // empty when the store is a file
 };
+
+// How many workers are in each state; the index is a WorkerState.
+[[nodiscard]] std::array<std::int64_t, kWorkerStates> count_by_state(
+    const std::vector<ListedWorker>& workers);
+
+// Whether `asks` holds for the present: a worker that is at work will ask again, and a stale worker with one
+// hanging event may go on asking for others.
+[[nodiscard]] bool is_asking(const ListedWorker& worker);
+
+// Sets `subscribers` and `unattended` of all queues from the workers. `unattended` counts by queue and not by
+// tag, because the tags of waiting events are not counted: a worker that asks for one tag of a queue attends
+// the whole queue.
+void count_subscribers(Metrics& metrics);
 
 }  // namespace eventq

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "eventq/admin.h"
 #include "eventq/event.h"
 #include "eventq/options.h"
 
@@ -22,28 +24,60 @@ struct Selector {
   friend bool operator==(const Selector&, const Selector&) = default;
 };
 
+enum class ListOrder : std::uint8_t { ascending, descending };  // by id
+
+// What the events of a list have beside the fields of a summary.
+struct ListIncludes {
+  bool payload = false;  // and the description
+  bool result = false;
+  bool logs = false;
+  [[nodiscard]] bool any() const { return payload || result || logs; }
+  friend bool operator==(const ListIncludes&, const ListIncludes&) = default;
+};
+
 // The events that GET /events lists.
 struct ListFilter {
-  std::optional<Status> status;
-  std::vector<std::string> tags;  // any of these; empty: all
-  std::optional<std::string> event_id;
-  std::optional<std::string> queue;
-  std::optional<std::string> worker_id;
-  std::optional<std::string> correlation_id;
-  EventId after{};
+  std::optional<Status> status = {};
+  std::vector<std::string> tags = {};  // any of these; empty: all
+  std::optional<std::string> event_id = {};
+  std::optional<std::string> queue = {};
+  std::optional<std::string> worker_id = {};  // a worker that ever picked the event
+  std::optional<std::string> correlation_id = {};
+  std::optional<std::string> pattern = {};  // as in pattern.h; valid
+  std::optional<std::string> error = {};  // a part of the last error message; ASCII letters match in any case
+  std::optional<TimePoint> since = {};    // created at or after
+  std::optional<TimePoint> until = {};    // created before
+  // These cut the page but not its total.
+  EventId after{};                     // only higher ids
+  std::optional<EventId> before = {};  // only lower ids
   std::int64_t offset = 0;
   std::size_t limit = 20;
+  ListOrder order = ListOrder::ascending;
+  ListIncludes include = {};
+
+  // Whether an event must be read to know that it does not match, and few events may match. Such a list has a
+  // time limit, and it begins behind `after` or `before`.
+  [[nodiscard]] bool scans() const { return worker_id || pattern || error; }
 };
 
 // The message of the last failure of each event that has one.
 using LastErrors = std::map<EventId, std::string>;
 
 struct EventPage {
-  std::vector<Event> events;               // without payload; ascending id
-  LastErrors last_errors = {};             // of `events`
-  std::int64_t total = 0;                  // events that match, on all pages
-  bool total_exact = true;                 // false: at least `total` events match
-  std::optional<EventId> scanned_to = {};  // set: the time limit ended the scan here, and more may match
+  std::vector<Event> events;                           // in the order of the filter
+  LastErrors last_errors = {};                         // of `events`
+  std::map<EventId, std::vector<LogEntry>> logs = {};  // of `events`, if the filter includes them
+  std::int64_t total = 0;                              // events that match, on all pages
+  bool total_exact = true;                             // false: at least `total` events match
+  bool more = false;                                   // events behind the page match, or may match
+  std::optional<EventId> scanned_to =
+      {};  // set: a limit of time or bytes ended the page here, before it was full
+
+  // Where the next page begins; empty if this page is the last one.
+  [[nodiscard]] std::optional<EventId> next() const {
+    if (scanned_to) return scanned_to;
+    return more && !events.empty() ? std::optional(events.back().id) : std::nullopt;
+  }
 };
 
 // Where a list of ended events stopped.
@@ -170,6 +204,16 @@ struct Correlation {
   std::int64_t failed = 0;
   std::vector<Event> events;    // the first of them, by sequence
   LastErrors last_errors = {};  // of `events`
+  // Events whose result was left out, because the results before it are large enough for one answer.
+  std::set<EventId> left_out = {};
+};
+
+// An ended event of a correlation, and its result.
+struct CorrelatedEnd {
+  EventId id{};
+  std::string event_id;
+  Status status{};
+  std::string result;
 };
 
 // Where a list of log entries stopped: entries before this one follow.
@@ -195,12 +239,6 @@ struct WorkerLogPage {
   std::vector<LogEntry> entries;
   std::optional<LogCursor> next;  // continue from here; empty: no more entries
   bool complete = true;           // false: the time limit of the scan ended the page early
-};
-
-// The person that asks for a change, and why, as the caller stated. Both may be empty.
-struct Actor {
-  std::string by;
-  std::string reason;
 };
 
 // A change to a queue, as its log lists it.
@@ -244,6 +282,7 @@ struct FailureGroup {
   TimePoint first_at;
   TimePoint last_at;
   EventId last_event{};
+  std::string sample = {};  // the message of last_event; empty if it has none
 };
 
 // Where the total of a page is not a stored counter, matching events are counted only up to this number.

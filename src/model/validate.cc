@@ -139,12 +139,16 @@ Fault bad_outcome(const Outcome& outcome) {
     if (error.empty()) return invalid("errors", "errors holds an empty string; say what went wrong.");
     if (Fault fault = bad_text("errors", error, limits::kErrorMessage)) return fault;
   }
+  if (outcome.result.size() > limits::kResult) {
+    return too_large("result", outcome.result.size(), limits::kResult, "bytes");
+  }
   return std::nullopt;
 }
 
 Fault bad_failure(const Failure& failure) {
   if (Fault fault = bad_result(failure.status_code, failure.execution_time_ms)) return fault;
-  return bad_text("error_message", failure.message, limits::kErrorMessage);
+  if (Fault fault = bad_text("error_message", failure.message, limits::kErrorMessage)) return fault;
+  return bad_text("error_detail", failure.detail, limits::kErrorDetail);
 }
 
 Fault bad_actor(std::string_view by, std::string_view reason) {
@@ -199,6 +203,7 @@ std::optional<Error> validate(NewEvent& event) {
     return fault;
   }
   if (Fault fault = out_of_range("max_retries", event.max_retries, 0, limits::kMaxRetries)) return fault;
+  if (Fault fault = out_of_range("max_attempts", event.max_attempts, 1, limits::kMaxAttempts)) return fault;
   if (!event.event_id.empty()) {
     if (Fault fault = validate_event_id(event.event_id)) return fault;
   }

@@ -18,6 +18,7 @@ namespace eventq {
 // The check of a NewEvent also trims its tags and drops repeated ones.
 // REQUIRES: `payload` is valid JSON; only its size is checked here.
 [[nodiscard]] std::optional<Error> validate(NewEvent& event);
+// REQUIRES: the `result` of a Complete is valid JSON; only its size is checked here.
 [[nodiscard]] std::optional<Error> validate(const Change& change);
 [[nodiscard]] std::optional<Error> validate(const Actor& actor);
 [[nodiscard]] std::optional<Error> validate(const Options& options);

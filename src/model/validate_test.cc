@@ -76,12 +76,28 @@ NewEvent retried(int max_retries) {
   return event_with([&](NewEvent& event) { event.max_retries = max_retries; });
 }
 
+NewEvent attempted(int max_attempts) {
+  return event_with([&](NewEvent& event) { event.max_attempts = max_attempts; });
+}
+
 NewEvent identified(std::string event_id) {
   return event_with([&](NewEvent& event) { event.event_id = std::move(event_id); });
 }
 
 NewEvent correlated(std::string correlation_id) {
   return event_with([&](NewEvent& event) { event.correlation_id = std::move(correlation_id); });
+}
+
+TEST(ValidateNewEvent, MaxAttemptsIsFromOneToAMillion) {
+  check({
+      {"0", attempted(0), "invalid_argument max_attempts: max_attempts is 0; it must be from 1 to 1000000."},
+      {"1", attempted(1), "ok"},
+      {"2", attempted(2), "ok"},
+      {"999999", attempted(999'999), "ok"},
+      {"1000000", attempted(1'000'000), "ok"},
+      {"1000001", attempted(1'000'001),
+       "invalid_argument max_attempts: max_attempts is 1000001; it must be from 1 to 1000000."},
+  });
 }
 
 TEST(ValidateNewEvent, AnEventNeedsOnlyATitleAndATag) { check({{"plain", plain_event(), "ok"}}); }
@@ -336,6 +352,26 @@ TEST(ValidateChange, AnErrorMessageHasAtMost16Kib) {
        "too_large error_message: error_message has 16385 bytes; at most 16384 are allowed."},
       {"not UTF-8", fail_with({.message = "\xFF"}),
        "invalid_argument error_message: error_message is not valid UTF-8."},
+  });
+}
+
+TEST(ValidateChange, AnErrorDetailHasAtMost64Kib) {
+  check({
+      {"65535", fail_with({.detail = xs(65535)}), "ok"},
+      {"65536", fail_with({.detail = xs(65536)}), "ok"},
+      {"65537", fail_with({.detail = xs(65537)}),
+       "too_large error_detail: error_detail has 65537 bytes; at most 65536 are allowed."},
+      {"not UTF-8", fail_with({.detail = "\xFF"}),
+       "invalid_argument error_detail: error_detail is not valid UTF-8."},
+  });
+}
+
+TEST(ValidateChange, AResultHasAtMost64Kib) {
+  check({
+      {"65535", complete_with({.result = xs(65535)}), "ok"},
+      {"65536", complete_with({.result = xs(65536)}), "ok"},
+      {"65537", complete_with({.result = xs(65537)}),
+       "too_large result: result has 65537 bytes; at most 65536 are allowed."},
   });
 }
 

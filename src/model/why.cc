@@ -44,15 +44,7 @@ Why explain_waiting(const Event& event, const WhyContext& context, TimePoint now
                                    about(event.due_at - now) + "." + said(context.last_entry)};
 }
 
-Why explain_pending(const Event& event, const WhyContext& context, TimePoint now) {
-  if (context.line_head) return explain_behind(event, *context.line_head);
-  if (!is_due(event, now)) return explain_waiting(event, context, now);
-  if (context.paused) {
-    return {"queue_paused", "It is ready, but queue " + event.queue + " is paused" +
-                                (context.pause_reason.empty() ? "." : " (" + context.pause_reason + ").") +
-                                " A resume of the queue lets it run."};
-  }
-  const Demand& demand = context.demand;
+Why explain_ready(const Event& event, const Demand& demand, TimePoint now) {
   const std::string tags = "\"" + join_tags(event.tags) + "\" of queue " + event.queue;
   if (demand.waiting == 0 && !demand.last_poll) {
     return {"nobody_subscribes",
@@ -67,8 +59,28 @@ Why explain_pending(const Event& event, const WhyContext& context, TimePoint now
   return {"waiting_for_worker", "It is ready and workers wait for its tags " + tags + "; it is next."};
 }
 
+Why explain_pending(const Event& event, const WhyContext& context, TimePoint now) {
+  if (context.line_head) return explain_behind(event, *context.line_head);
+  if (!is_due(event, now)) return explain_waiting(event, context, now);
+  if (context.paused) {
+    return {"queue_paused", "It is ready, but queue " + event.queue + " is paused" +
+                                (context.pause_reason.empty() ? "." : " (" + context.pause_reason + ").") +
+                                " A resume of the queue lets it run."};
+  }
+  Why why = explain_ready(event, context.demand, now);
+  if (!context.demo_leaves_to.empty()) {
+    why.explanation += " The demo worker of `eventq dev` leaves it to worker " + context.demo_leaves_to +
+                       ", which asks for its tags.";
+  }
+  return why;
+}
+
+std::string name_of_worker(const Event& event) {
+  return event.worker_id == kDemoWorker ? "the demo worker of `eventq dev`" : event.worker_id;
+}
+
 Why explain_processing(const Event& event, TimePoint now) {
-  const std::string who = "attempt " + std::to_string(event.attempts) + " by " + event.worker_id;
+  const std::string who = "attempt " + std::to_string(event.attempts) + " by " + name_of_worker(event);
   if (event.due_at <= now) {
     return {"abandoned", "The lease of " + who + " ended " + about(now - event.due_at) +
                              " ago without a report; the next worker to ask for its tags gets it."};
@@ -84,7 +96,7 @@ Why explain(const Event& event, const WhyContext& context, TimePoint now) {
   switch (event.status) {
     case Status::pending: return explain_pending(event, context, now);
     case Status::processing: return explain_processing(event, now);
-    case Status::completed: return {"completed", "It was completed by " + event.worker_id + "."};
+    case Status::completed: return {"completed", "It was completed by " + name_of_worker(event) + "."};
     case Status::completed_with_errors:
       return {"completed_with_errors", "It was completed by " + event.worker_id + ", which reported errors."};
     case Status::failed:

@@ -27,7 +27,13 @@ struct WhyContext {
   };
   std::optional<LineHead> line_head = {};   // the event that this one waits behind
   std::optional<LogEntry> last_entry = {};  // of the event's log; absent: the log is empty
+  // The worker to which the demo worker of `eventq dev` leaves the event; empty: there is no demo worker, or
+  // it takes the event itself.
+  std::string demo_leaves_to = {};
 };
+
+// The worker_id of the demo worker of `eventq dev`.
+inline constexpr std::string_view kDemoWorker = "eventq-dev";
 
 struct Why {
   std::string_view reason;  // for programs: a word of the list in docs/api.md

@@ -78,6 +78,20 @@ TEST(Why, APendingEventThatWorkersWaitForIsNext) {
             "It is ready and workers wait for its tags \"email,priority-high\" of queue main; it is next.");
 }
 
+TEST(Why, TheDemoWorkerIsNamedWhereItIsTheReason) {
+  Event event = event_that_is(Status::pending);
+  WhyContext context{.demand = kNobodyAsked, .demo_leaves_to = "laptop:1"};
+  EXPECT_EQ(eventq::explain(event, context, kAsked).explanation,
+            "It is ready, but no worker has asked for any of its tags \"email,priority-high\" of queue main "
+            "lately. "
+            "The demo worker of `eventq dev` leaves it to worker laptop:1, which asks for its tags.");
+
+  event.status = Status::completed;
+  event.worker_id = kDemoWorker;
+  EXPECT_EQ(eventq::explain(event, {}, kAsked).explanation,
+            "It was completed by the demo worker of `eventq dev`.");
+}
+
 TEST(Why, AnEventWhoseRetryHasComeDueWaitsForAWorkerNotForTheRetry) {
   Event event = event_that_is(Status::pending);
   event.retry_count = 1;

@@ -15,12 +15,23 @@
 namespace eventq {
 namespace {
 
-// http checks the payload while it parses the request body. Here the caller passes it as text.
-std::optional<Error> validate_payload(const std::string& payload) {
+// http checks JSON while it parses the request body. Here the caller passes it as text.
+std::optional<Error> validate_json(const std::string& field, const std::string& text) {
   JsonParser parser;
-  const auto parsed = parser.parse(payload);
+  const auto parsed = parser.parse(text);
   if (parsed) return std::nullopt;
-  return Error{ErrorCode::invalid_argument, "payload: " + parsed.error().message, "payload"};
+  return Error{ErrorCode::invalid_argument, field + ": " + parsed.error().message, field};
+}
+
+// validate(), and the check of JSON that it requires. A result that is null is none.
+std::optional<Error> validate_report(Change& change) {
+  if (auto fault = validate(change)) return fault;
+  auto* const complete = std::get_if<Complete>(&change.what);
+  if (complete == nullptr || complete->outcome.result.empty()) return std::nullopt;
+  std::string& result = complete->outcome.result;
+  if (auto fault = validate_json("result", result)) return fault;
+  if (result == "null") result.clear();
+  return std::nullopt;
 }
 
 // The three reports of a worker, as the lifecycle names them.
@@ -49,6 +60,11 @@ Result<ClaimRequest> claim_of(const NextRequest& request, const std::string& wor
 EmbeddedQueue::EmbeddedQueue(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults)
     : engine_(std::move(engine)), defaults_(defaults), polled_(std::move(worker_id)) {}
 
+void EmbeddedQueue::keep_until_stopped(std::unique_ptr<AnswerSink> sink) {
+  const std::scoped_lock lock(mutex_);
+  kept_sinks_.push_back(std::move(sink));
+}
+
 Result<Event> EmbeddedQueue::publish(const NewEvent& event) {
   auto published = publish_batch({&event, 1});
   if (!published) return published.error();
@@ -67,7 +83,7 @@ Result<std::vector<Event>> EmbeddedQueue::publish_batch(std::span<const NewEvent
   Publication publication{.events = {events.begin(), events.end()}, .key = {}, .correlated = correlated};
   for (NewEvent& event : publication.events) {  // copies, because validate() also normalizes the tags
     if (auto fault = validate(event)) return *fault;
-    if (auto fault = validate_payload(event.payload)) return *fault;
+    if (auto fault = validate_json("payload", event.payload)) return *fault;
   }
   Answer answer = engine_->call({.publication = std::move(publication)});
   if (answer.error) return *answer.error;
@@ -89,7 +105,7 @@ Result<std::optional<Claim>> EmbeddedQueue::poll(const PollRequest& request) {
 }
 
 Result<Changed> EmbeddedQueue::change(Change change) {
-  if (auto fault = validate(change)) return *fault;
+  if (auto fault = validate_report(change)) return *fault;
   Command command;
   command.changes.push_back(std::move(change));
   Answer answer = engine_->call(std::move(command));
@@ -119,7 +135,7 @@ Result<NextResult> EmbeddedQueue::next(const NextRequest& request) {
   Command command;
   for (const Report& report : request.reports) {
     command.changes.push_back({Lease{report.id, worker_id, report.attempt}, change_of(report.what)});
-    if (auto fault = validate(command.changes.back())) return *fault;
+    if (auto fault = validate_report(command.changes.back())) return *fault;
   }
   for (const Alive& alive : request.alive) {
     command.changes.push_back({Lease{alive.id, worker_id, alive.attempt}, Heartbeat{}});
@@ -158,6 +174,14 @@ Result<LogEntry> EmbeddedQueue::report(Change change) {
   return std::move(changed->entry);
 }
 
+Result<void> EmbeddedQueue::sign_off(const std::string& worker_id) {
+  const std::string& worker = worker_id.empty() ? polled_.worker_id() : worker_id;
+  if (auto fault = validate_worker_id(worker)) return *fault;
+  const Answer answer = engine_->call({.admin = SignOff{worker}});
+  if (answer.error) return *answer.error;
+  return {};
+}
+
 Result<TimePoint> EmbeddedQueue::heartbeat(const Lease& lease) {
   auto changed = change({lease, Heartbeat{}});
   if (!changed) return changed.error();
@@ -166,6 +190,10 @@ Result<TimePoint> EmbeddedQueue::heartbeat(const Lease& lease) {
 
 Result<void> EmbeddedQueue::finalize(EventId id, const std::vector<std::string>& errors) {
   return finish(id, Complete{{.errors = errors}});
+}
+
+Result<void> EmbeddedQueue::finalize(EventId id, const Outcome& outcome) {
+  return finish(id, Complete{outcome});
 }
 
 Result<void> EmbeddedQueue::finalize(EventId id, Verdict verdict) {

@@ -5,16 +5,19 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "eventq/queue.h"
+#include "model/admin_calls.h"
 #include "model/policy.h"
 #include "model/polled_events.h"
 
 namespace eventq {
 
-class EmbeddedQueue final : public Queue {
+class EmbeddedQueue final : public Queue, public AdminCalls {
  public:
   // REQUIRES: `defaults` are the defaults of the engine, because settings() resolves with them.
   EmbeddedQueue(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults);
@@ -26,8 +29,10 @@ class EmbeddedQueue final : public Queue {
   Result<LogEntry> fail(const Lease& lease, const Failure& failure) override;
   Result<LogEntry> give_back(const Lease& lease, const Return& how) override;
   Result<NextResult> next(const NextRequest& request) override;
+  Result<void> sign_off(const std::string& worker_id) override;
   Result<TimePoint> heartbeat(const Lease& lease) override;
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override;
+  Result<void> finalize(EventId id, const Outcome& outcome) override;
   Result<void> finalize(EventId id, Verdict verdict) override;
   Result<Event> wait(EventId id, Millis timeout) override;
   Result<QueueConfig> settings(const std::string& name) override;
@@ -35,11 +40,29 @@ class EmbeddedQueue final : public Queue {
   Result<Event> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
 
+  // embedded_admin.cc
+  Result<EventList> list_events(const EventQuery& query) override;
+  Result<LogEntry> intervene(EventId id, EventIntervention what, const Actor& actor) override;
+  Result<void> intervene(const std::string& queue, QueueIntervention what, const Actor& actor) override;
+  Result<std::vector<FailureSummary>> list_failures(const std::string& queue, std::size_t limit) override;
+  Result<std::vector<WorkerInfo>> list_workers() override;
+  Result<Figures> read_figures() override;
+
+  // For a server on this queue (src/serve): the engine, its defaults, and a sink that lives as long as the
+  // engine may deliver to it.
+  [[nodiscard]] Engine& engine() { return *engine_; }
+  [[nodiscard]] const Policy& defaults() const { return defaults_; }
+  void keep_until_stopped(std::unique_ptr<AnswerSink> sink);
+
  private:
   Result<Changed> change(Change change);
   Result<LogEntry> report(Change change);
   Result<void> finish(EventId id, decltype(Change::what) what);
   Result<Details> details(EventId id);
+
+  // Guarded by mutex_. Before engine_, so that the engine stops first.
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<AnswerSink>> kept_sinks_;
 
   // Set in the constructor, never changed.
   const std::unique_ptr<Engine> engine_;

@@ -152,7 +152,7 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
     if (!shard) return shard.error();
     shards.push_back(std::move(*shard));
   }
-  RouterOptions router_options;
+  RouterOptions router_options{.stale_after = options.stale_after};
   // If the databases run on this machine, they share its cores with us. More commit threads than cores would
   // then not run in parallel, and would only make the batches smaller.
   if (std::ranges::all_of(*databases, &postgres::DatabaseState::here)) {

@@ -49,7 +49,9 @@ std::string shown(const std::string& value) { return toml_string(without_passwor
 Result<void> apply(ServerConfig& config, std::size_t index, const GivenValue& given) {
   const ServerSetting& setting = all_settings()[index];
   if (!given.right_kind || !setting.read(config.settings, given.text)) {
-    const bool is_complete = setting.kind == SettingKind::truth;  // `what` names both values
+    // `what` names all values, or has an example of its own.
+    const bool is_complete =
+        setting.kind == SettingKind::truth || setting.what.find("such as") != std::string_view::npos;
     return value_fault(given.origin, setting.name,
                        std::string(setting.name) + " must be " + std::string(setting.what) +
                            (is_complete ? "" : ", such as " + toml_value(setting, ServerSettings{})) +
@@ -138,13 +140,16 @@ Result<void> apply_variables(ServerConfig& config, const Variables& variables) {
   return {};
 }
 
-Result<void> apply_flags(ServerConfig& config, const ServeFlags& flags) {
+// `origin_of_all` is for values that have no flag of their own; empty: each comes from its flag.
+Result<void> apply_values(ServerConfig& config, const std::map<std::string, std::string, std::less<>>& values,
+                          std::string_view origin_of_all) {
   for (std::size_t index = 0; index < all_settings().size(); ++index) {
     const ServerSetting& setting = all_settings()[index];
-    const auto given = flags.values.find(setting.name);
-    if (given == flags.values.end()) continue;
+    const auto given = values.find(setting.name);
+    if (given == values.end()) continue;
     const std::string& value = given->second;
-    auto applied = apply(config, index, {flag_name(setting), value, shown(value)});
+    const std::string origin = origin_of_all.empty() ? flag_name(setting) : std::string(origin_of_all);
+    auto applied = apply(config, index, {origin, value, shown(value)});
     if (!applied) return applied;
   }
   return {};
@@ -170,12 +175,9 @@ Result<void> check_notebooks(const ServerConfig& config) {
 
 Result<void> check_reach(const ServerConfig& config) {
   const ServerSettings& settings = config.settings;
-  if (settings.allow_remote || is_loopback(settings.listen)) return {};
+  if (settings.allow_remote || http::is_loopback(settings.listen)) return {};
   return fault(origin_of(config, "listen"),
-               format(settings.listen) +
-                   " can be reached from other machines, and eventq has no authentication "
-                   "yet. Listen on 127.0.0.1 or [::1], or give --allow-remote if every "
-                   "machine that can reach it may publish, read and cancel.");
+               http::remote_refusal(settings.listen, "127.0.0.1 or [::1]", "give --allow-remote"));
 }
 
 // TOML comments must be UTF-8 without control characters, and a path may contain both.
@@ -204,11 +206,12 @@ Result<ServerConfig> load_config(const ServeFlags& flags, const Variables& varia
   const auto named = variables.find(kConfigVariable);
   if (!path && named != variables.end()) path = named->second;
   // From the weakest origin to the strongest, so that each overrides the ones before.
+  if (auto applied = apply_values(config, flags.defaults, "default"); !applied) return applied.error();
   if (path) {
     if (auto applied = apply_file(config, *path); !applied) return applied.error();
   }
   if (auto applied = apply_variables(config, variables); !applied) return applied.error();
-  if (auto applied = apply_flags(config, flags); !applied) return applied.error();
+  if (auto applied = apply_values(config, flags.values, ""); !applied) return applied.error();
   // Last, because these settings may come from different origins.
   if (auto checked = check_stores(config); !checked) return checked.error();
   if (auto checked = check_notebooks(config); !checked) return checked.error();

@@ -21,6 +21,8 @@ namespace eventq::server {
 struct ServeFlags {
   std::map<std::string, std::string, std::less<>> values;
   std::optional<std::string> config;  // --config
+  // Replace the defaults of the table; file, variables and flags override them. For `eventq dev`.
+  std::map<std::string, std::string, std::less<>> defaults = {};
 };
 
 // The environment variables that start with EVENTQ_.

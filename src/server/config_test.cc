@@ -51,6 +51,7 @@ TEST_F(ConfigTest, HasDefaults) {
   const ServerSettings& settings = config->settings;
   EXPECT_EQ(format(settings.listen), "127.0.0.1:8080");
   EXPECT_FALSE(settings.allow_remote);
+  EXPECT_THAT(settings.allow_origin, testing::IsEmpty());
   EXPECT_THAT(settings.stores, ElementsAre("sqlite:eventq.db"));
   EXPECT_FALSE(settings.migrate);
   EXPECT_EQ(settings.queue.retry.base, 5min);
@@ -70,9 +71,12 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
       "# Ours.\n"
       "listen = \"0.0.0.0:80\"\n"
       "allow_remote = true\n"
+      "allow_origin = [\"https://app.example.com\", \"http://localhost:5173\"]\n"
       "store = 'sqlite:C:\\a \"b\".db'\n"
       "migrate = true\n"
       "retry_delay = \"1h\"\n"
+      "retry_kind = \"exponential\"\n"
+      "retry_delay_cap = \"2h\"\n"
       "lease = \"1m30s\"\n"
       "max_retries = 0\n"
       "max_attempts = 1_000\n"
@@ -89,9 +93,12 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
   const ServerSettings& settings = config->settings;
   EXPECT_EQ(format(settings.listen), "0.0.0.0:80");
   EXPECT_TRUE(settings.allow_remote);
+  EXPECT_THAT(settings.allow_origin, ElementsAre("https://app.example.com", "http://localhost:5173"));
   EXPECT_THAT(settings.stores, ElementsAre("sqlite:C:\\a \"b\".db"));
   EXPECT_TRUE(settings.migrate);
   EXPECT_EQ(settings.queue.retry.base, 1h);
+  EXPECT_EQ(settings.queue.retry.kind, RetryPolicy::Kind::exponential);
+  EXPECT_EQ(settings.queue.retry.cap, 2h);
   EXPECT_EQ(settings.queue.lease, 90s);
   EXPECT_EQ(settings.queue.max_retries, 0);
   EXPECT_EQ(settings.queue.max_attempts, 1000);
@@ -291,6 +298,15 @@ TEST_F(ConfigTest, AnErrorNamesTheVariableOrTheFlag) {
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "5",
                 " must be a whole number and its unit (ms, s, m, h or d), such as \"5m\", not "
                 "\"5\"."},
+           Case{"retry_kind", "EVENTQ_RETRY_KIND", "--retry-kind", "linear",
+                " must be fixed or exponential, such as \"fixed\", not \"linear\"."},
+           Case{"allow_origin", "EVENTQ_ALLOW_ORIGIN", "--allow-origin", "*",
+                " must be an origin as browsers send it, such as https://app.example.com or "
+                "http://localhost:5173, without a path; * is refused, because callers are not authenticated, "
+                "not "
+                "\"*\"."},
+           Case{"retry_delay_cap", "EVENTQ_RETRY_DELAY_CAP", "--retry-delay-cap", "366d",
+                " is 366d; it must be from 0s to 365d."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "366d",
                 " is 366d; it must be from 0s to 365d."},
            Case{"lease", "EVENTQ_LEASE", "--lease", "",
@@ -314,6 +330,21 @@ TEST_F(ConfigTest, AnErrorNamesTheVariableOrTheFlag) {
     EXPECT_EQ(complaint(by_flag), std::string(row.flag) + row.complaint);
     EXPECT_EQ(by_flag.error().field, row.flag);
   }
+}
+
+TEST_F(ConfigTest, OtherDefaultsAreOverriddenByTheFileTheVariablesAndTheFlags) {
+  flags_.defaults = {
+      {"retry_delay", "1s"}, {"retry_kind", "exponential"}, {"max_retries", "7"}, {"lease", "2s"}};
+  flags_.values = {{"lease", "4s"}};
+
+  const auto config = load_file("retry_delay = \"3s\"\n");
+
+  ASSERT_TRUE(config) << complaint(config);
+  EXPECT_EQ(config->settings.queue.retry.base, 3s);
+  EXPECT_EQ(config->settings.queue.retry.kind, RetryPolicy::Kind::exponential);
+  EXPECT_EQ(config->settings.queue.max_retries, 7);
+  EXPECT_EQ(config->settings.queue.lease, 4s);
+  EXPECT_EQ(origin_of(*config, "retry_kind"), "default");
 }
 
 TEST_F(ConfigTest, AnArrayOfStoresKeepsItsOrder) {
@@ -354,6 +385,10 @@ TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
       "listen = \"127.0.0.1:8080\"  # default\n"
       "# Accept connections from other machines, although there is no authentication.\n"
       "allow_remote = false  # default\n"
+      "# Let pages of this site use the API in a browser, such as https://app.example.com; may be given "
+      "several "
+      "times.\n"
+      "allow_origin = []  # default\n"
       "# Where events are stored: sqlite:PATH, memory: (lost at exit) or postgres://USER@HOST/DB; if given "
       "several times, each database is a shard, in this order.\n"
       "store = \"sqlite:eventq.db\"  # default\n"
@@ -361,6 +396,11 @@ TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
       "migrate = false  # default\n"
       "# How long a failed event waits before it may run again.\n"
       "retry_delay = \"5m\"  # default\n"
+      "# fixed: every wait is retry_delay; exponential: it doubles with each failure, up to "
+      "retry_delay_cap.\n"
+      "retry_kind = \"fixed\"  # default\n"
+      "# The longest wait of exponential retries.\n"
+      "retry_delay_cap = \"1h\"  # default\n"
       "# How long a worker may be silent before another worker gets its event.\n"
       "lease = \"1m\"  # default\n"
       "# The reported failure that reaches this number is final.\n"
@@ -369,7 +409,8 @@ TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
       "max_attempts = 20  # default\n"
       "# The folder for expired events; empty: they are not archived.\n"
       "archive_dir = \"\"  # default\n"
-      "# How long a worker may be silent before it is shown as stale.\n"
+      "# How long a worker may be silent before it is shown as stale, and not ask for events before it is "
+      "idle.\n"
       "stale_after = \"30s\"  # default\n"
       "# How long a worker may hold events without starting one before it is shown as stale.\n"
       "start_within = \"5m\"  # default\n"
@@ -431,7 +472,10 @@ TEST_F(ConfigTest, ThePrintedSettingsCanBeReadBack) {
                                     {"allow_remote", "true"},
                                     {"store", "sqlite:/a \"b\"\\c\u00e9#.db"},
                                     {"migrate", "true"},
+                                    {"allow_origin", std::string("https://a.example\0http://b:1", 28)},
                                     {"retry_delay", "1h1ms"},
+                                    {"retry_kind", "exponential"},
+                                    {"retry_delay_cap", "2h"},
                                     {"lease", "365d"},
                                     {"max_retries", "1000"},
                                     {"max_attempts", "1000000"},

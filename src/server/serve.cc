@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "engine/engine.h"
@@ -26,7 +27,7 @@
 #include "notebook/notebooks.h"
 #include "queue/open.h"
 #include "server/config.h"
-#include "server/descriptor_limit.h"
+#include "server/reload.h"
 #include "server/stop_signals.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
@@ -158,10 +159,37 @@ void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& 
   server.stop();
 }
 
+// The running server and what SIGHUP may change in it.
+struct Reloadable {
+  const ServeRequest& request;
+  ServerConfig running;
+  Engine& engine;
+  http::AllowedOrigins& origins;
+};
+
+std::string_view signal_name(int signal) {
+  if (signal == SIGHUP) return "SIGHUP";
+  return signal == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+// Returns when a signal stops the server. SIGHUP does if the server was started from a terminal, because it
+// means that the terminal was closed. Otherwise it reloads the configuration.
+void wait_for_stop(StopSignals& signals, Reloadable server, bool from_terminal, const Logger& log) {
+  int signal = signals.wait();
+  while (signal == SIGHUP && !from_terminal) {
+    reload(server.running, load_config(server.request.flags, read_environment()), server.engine,
+           server.origins, log);
+    signal = signals.wait();
+  }
+  signals.end_at_next();
+  log(LogLevel::info, LogLine("stopping").add("signal", signal_name(signal)).str());
+}
+
 // `mask` is the umask for files that other programs read, such as notes.
 Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig& config, mode_t mask,
                                 const Logger& log) {
-  StopSignals stop_signals;
+  StopSignals stop_signals(HangUp::is_received);
+  const bool from_terminal = has_terminal();  // now, because a closed terminal is none
   const ServerSettings& settings = config.settings;
   Options options = settings.queue;
   options.logger = log;
@@ -183,13 +211,15 @@ Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig&
   const auto connections = room_for_connections(settings);
   if (!connections) return connections.error();
   server_options.connections_max = std::min(server_options.connections_max, *connections);
-  const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
-                                          settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
-                                          default_policy(options), notebook::make_api(notebooks->get()));
+  http::AllowedOrigins origins(settings.allow_origin);
+  const auto service =
+      http::make_service(**engine, server_options.io_threads, system_clock(),
+                         settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
+                         default_policy(options), notebook::make_api(notebooks->get()), &origins);
   auto server = http::Server::start(server_options, *service);
   if (!server) return server.error();
 
-  const std::string address = format({settings.listen.host, (*server)->port()});
+  const std::string address = http::format({settings.listen.host, (*server)->port()});
   log(LogLevel::info, LogLine("listening")
                           .add("address", address)
                           .add("dashboard", "http://" + address + "/")
@@ -198,8 +228,7 @@ Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig&
 
   if (request.on_listening) request.on_listening("http://" + address);
 
-  const int signal = stop_signals.wait();
-  log(LogLevel::info, LogLine("stopping").add("signal", signal == SIGINT ? "SIGINT" : "SIGTERM").str());
+  wait_for_stop(stop_signals, {request, config, **engine, origins}, from_terminal, log);
   if (request.on_stopping) request.on_stopping();
   stop_serving(**server, notebooks->get(), **engine, log);
   log(LogLevel::info, LogLine("stopped").str());

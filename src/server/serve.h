@@ -26,8 +26,9 @@ struct ServeRequest {
   std::function<void()> on_stopping = {};
 };
 
-// Returns when SIGTERM or SIGINT has stopped the server, or with an error when it could not start.
-// REQUIRES: no thread was started yet.
+// Returns when SIGTERM, SIGINT or a closed terminal has stopped the server, or with an error when it could
+// not start. SIGHUP without a terminal reloads the configuration, see reload.h. REQUIRES: no thread was
+// started yet.
 Result<void> serve(const ServeRequest& request);
 
 }  // namespace eventq::server

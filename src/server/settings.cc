@@ -12,6 +12,7 @@
 #include "base/numbers.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "http/api/cors.h"
 #include "store/postgres/connection.h"
 
 namespace eventq::server {
@@ -37,6 +38,19 @@ bool read_truth(bool& to, std::string_view text) {
   if (text != "true" && text != "false") return false;
   to = text == "true";
   return true;
+}
+
+std::string_view kind_text(RetryPolicy::Kind kind) {
+  return kind == RetryPolicy::Kind::fixed ? "fixed" : "exponential";
+}
+
+bool read_kind(RetryPolicy::Kind& to, std::string_view text) {
+  for (const auto kind : {RetryPolicy::Kind::fixed, RetryPolicy::Kind::exponential}) {
+    if (kind_text(kind) != text) continue;
+    to = kind;
+    return true;
+  }
+  return false;
 }
 
 std::vector<std::string> split_texts(std::string_view list) {
@@ -89,6 +103,15 @@ bool read_folders(std::vector<std::string>& to, std::string_view list) {
   return true;
 }
 
+// Accepts any number of origins, also none.
+bool read_origins(std::vector<std::string>& to, std::string_view list) {
+  std::vector<std::string> origins;
+  if (!list.empty()) origins = split_texts(list);
+  if (!std::all_of(origins.begin(), origins.end(), http::is_origin)) return false;
+  to = std::move(origins);
+  return true;
+}
+
 std::string join_texts(const std::vector<std::string>& texts) {
   std::string list;
   for (const std::string& text : texts) {
@@ -98,8 +121,8 @@ std::string join_texts(const std::vector<std::string>& texts) {
   return list;
 }
 
-bool read_listen(ListenAddress& to, std::string_view text) {
-  const auto address = parse_listen_address(text);
+bool read_listen(http::ListenAddress& to, std::string_view text) {
+  const auto address = http::parse_listen_address(text);
   if (address) to = *address;
   return address.has_value();
 }
@@ -119,6 +142,14 @@ constexpr ServerSetting kSettings[] = {
      "Accept connections from other machines, although there is no authentication", "true or false",
      [](ServerSettings& s, Text text) { return read_truth(s.allow_remote, text); },
      [](const ServerSettings& s) { return std::string(s.allow_remote ? "true" : "false"); }},
+    {"allow_origin", Kind::list, "ORIGIN",
+     "Let pages of this site use the API in a browser, such as https://app.example.com; may be given several "
+     "times",
+     "an origin as browsers send it, such as https://app.example.com or http://localhost:5173, without a "
+     "path; "
+     "* is refused, because callers are not authenticated",
+     [](ServerSettings& s, Text text) { return read_origins(s.allow_origin, text); },
+     [](const ServerSettings& s) { return join_texts(s.allow_origin); }},
     {"store", Kind::list, "URL",
      "Where events are stored: sqlite:PATH, memory: (lost at exit) or postgres://USER@HOST/DB; if given "
      "several times, each database is a shard, in this order",
@@ -132,6 +163,13 @@ constexpr ServerSetting kSettings[] = {
     {"retry_delay", Kind::text, "DURATION", "How long a failed event waits before it may run again",
      kDuration, [](ServerSettings& s, Text text) { return read_duration(s.queue.retry.base, text); },
      [](const ServerSettings& s) { return format_duration(s.queue.retry.base); }},
+    {"retry_kind", Kind::text, "KIND",
+     "fixed: every wait is retry_delay; exponential: it doubles with each failure, up to retry_delay_cap",
+     "fixed or exponential", [](ServerSettings& s, Text text) { return read_kind(s.queue.retry.kind, text); },
+     [](const ServerSettings& s) { return std::string(kind_text(s.queue.retry.kind)); }},
+    {"retry_delay_cap", Kind::text, "DURATION", "The longest wait of exponential retries", kDuration,
+     [](ServerSettings& s, Text text) { return read_duration(s.queue.retry.cap, text); },
+     [](const ServerSettings& s) { return format_duration(s.queue.retry.cap); }},
     {"lease", Kind::text, "DURATION", "How long a worker may be silent before another worker gets its event",
      kDuration, [](ServerSettings& s, Text text) { return read_duration(s.queue.lease, text); },
      [](const ServerSettings& s) { return format_duration(s.queue.lease); }},
@@ -145,7 +183,8 @@ constexpr ServerSetting kSettings[] = {
      "a path on one line, or empty",
      [](ServerSettings& s, Text text) { return read_optional_text(s.queue.archive_dir, text); },
      [](const ServerSettings& s) { return s.queue.archive_dir; }},
-    {"stale_after", Kind::text, "DURATION", "How long a worker may be silent before it is shown as stale",
+    {"stale_after", Kind::text, "DURATION",
+     "How long a worker may be silent before it is shown as stale, and not ask for events before it is idle",
      kDuration, [](ServerSettings& s, Text text) { return read_duration(s.queue.stale_after, text); },
      [](const ServerSettings& s) { return format_duration(s.queue.stale_after); }},
     {"start_within", Kind::text, "DURATION",

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "eventq/options.h"
-#include "server/listen_address.h"
+#include "http/transport/listen_address.h"
 
 namespace eventq::server {
 
 struct ServerSettings {
-  ListenAddress listen;
+  http::ListenAddress listen;
   bool allow_remote = false;
+  std::vector<std::string> allow_origin;                   // pages of these origins may use the API
   std::vector<std::string> stores = {"sqlite:eventq.db"};  // several stores are shards, in this order
   bool migrate = false;
   std::vector<std::string> notebooks_allow;  // folders; empty: notebooks are disabled

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/overloaded.h"
+#include "model/page.h"
 
 namespace eventq {
 namespace {
@@ -45,24 +46,32 @@ void add(Counts& counts, const Counts& more) {
 bool by_id(const Event& a, const Event& b) { return a.id < b.id; }
 
 EventPage merged(const ListFilter& filter, std::vector<EventPage> pages) {
+  const auto is_before = [&](EventId x, EventId y) { return is_listed_before(filter.order, x, y); };
   EventPage all;
   for (EventPage& page : pages) {
     append_all(all.events, std::move(page.events));
     all.last_errors.merge(page.last_errors);
+    all.logs.merge(page.logs);
     all.total += page.total;
     all.total_exact = all.total_exact && page.total_exact;
-    if (page.scanned_to)
-      all.scanned_to = std::min(*page.scanned_to, all.scanned_to.value_or(*page.scanned_to));
+    all.more = all.more || page.more;
+    if (page.scanned_to && (!all.scanned_to || is_before(*page.scanned_to, *all.scanned_to)))
+      all.scanned_to = page.scanned_to;
   }
-  std::sort(all.events.begin(), all.events.end(), by_id);
+  std::sort(all.events.begin(), all.events.end(),
+            [&](const Event& a, const Event& b) { return is_before(a.id, b.id); });
   // A shard whose time limit ended its walk may have events behind it, so later events of other shards wait
   // for the next page.
-  if (all.scanned_to) std::erase_if(all.events, [&](const Event& it) { return it.id > *all.scanned_to; });
+  if (all.scanned_to) {
+    std::erase_if(all.events, [&](const Event& it) { return is_before(*all.scanned_to, it.id); });
+  }
   const auto skipped = std::min(static_cast<std::size_t>(filter.offset), all.events.size());
   all.events.erase(all.events.begin(), all.events.begin() + static_cast<std::ptrdiff_t>(skipped));
   // A full page continues behind its last event.
   if (all.events.size() >= filter.limit) all.scanned_to.reset();
+  all.more = all.more || all.events.size() > filter.limit;
   cut(all.events, filter.limit);
+  if (filter.include.any()) limit_bytes(all, kClaimBytes);
   return all;
 }
 
@@ -152,6 +161,7 @@ Correlation merged(const CorrelationQuery& ask, std::vector<Correlation> correla
     all.failed += one.failed;
     append_all(all.events, std::move(one.events));
     all.last_errors.merge(one.last_errors);
+    all.left_out.merge(one.left_out);
   }
   std::sort(all.events.begin(), all.events.end(), by_id);
   cut(all.events, ask.limit);
@@ -172,6 +182,7 @@ std::vector<FailureGroup> merged(const FailuresQuery& ask,
       if (group.last_at > ours.last_at) {
         ours.last_at = group.last_at;
         ours.last_event = group.last_event;
+        ours.sample = group.sample;
       }
     }
   }
@@ -279,19 +290,26 @@ auto merged_results(const Question& question, std::vector<ShardAnswer>& answers,
   return merged(question, std::move(found));
 }
 
-using WorkersByName = std::map<std::string, WorkerState>;
+using WorkersByName = std::map<std::string, ListedWorker>;
 
-// Each commit thread has seen other polls of the worker, so the request of the last poll is kept.
-void add_seen(WorkerState& ours, const WorkerState& theirs) {
-  if (!ours.asked || theirs.row.last_seen > ours.row.last_seen) ours.asked = theirs.asked;
+// A worker's requests may be stored on several shards, and it may hold events on others. Each shard gives the
+// state by what it stores, so the last state in the order of WorkerState is right.
+void add_seen(ListedWorker& ours, const ListedWorker& theirs) {
+  if (theirs.asked && (!ours.asked || theirs.row.last_seen > ours.row.last_seen)) ours.asked = theirs.asked;
+  for (const Selector& it : theirs.asks) {
+    if (std::find(ours.asks.begin(), ours.asks.end(), it) == ours.asks.end()) ours.asks.push_back(it);
+  }
+  ours.asked_lately = ours.asked_lately || theirs.asked_lately;
+  ours.state = std::max(ours.state, theirs.state);
+  if (ours.stale_because.empty()) ours.stale_because = theirs.stale_because;
   ours.row.first_seen = std::min(ours.row.first_seen, theirs.row.first_seen);
   ours.row.last_seen = std::max(ours.row.last_seen, theirs.row.last_seen);
 }
 
 // Adds the report of another commit thread of the same shard. All of them read the held events from the
-// database, and `stale` follows from those, so the first report's values are kept.
-void add_commit_thread(WorkersByName& ours, std::vector<WorkerState>&& commit_thread) {
-  for (WorkerState& worker : commit_thread) {
+// database, so the first report's are kept.
+void add_commit_thread(WorkersByName& ours, std::vector<ListedWorker>&& commit_thread) {
+  for (ListedWorker& worker : commit_thread) {
     const auto [found, is_new] = ours.try_emplace(worker.row.id, worker);
     if (is_new) continue;
     add_seen(found->second, worker);
@@ -308,23 +326,23 @@ void add_shard(WorkersByName& ours, WorkersByName&& shard) {
   for (auto& [name, worker] : shard) {
     const auto [found, is_new] = ours.try_emplace(name, worker);
     if (is_new) continue;
-    WorkerState& sum = found->second;
+    ListedWorker& sum = found->second;
     add_seen(sum, worker);
     sum.row.completed += worker.row.completed;
     sum.row.failed += worker.row.failed;
     append_all(sum.holding, std::move(worker.holding));
     std::sort(sum.holding.begin(), sum.holding.end());
-    sum.stale = sum.stale || worker.stale;
-    if (sum.stale_because.empty()) sum.stale_because = std::move(worker.stale_because);
   }
 }
 
-std::vector<WorkerState> merged_workers(std::vector<ShardAnswer>& answers) {
+// `workers_of` finds the workers in an answer.
+template <typename WorkersOf>
+std::vector<ListedWorker> merged_workers(std::vector<ShardAnswer>& answers, const WorkersOf& workers_of) {
   WorkersByName all;
   for (ShardAnswer& answer : answers) {
     WorkersByName shard;
     for (Answer& commit_thread : answer.commit_threads) {
-      add_commit_thread(shard, std::move(std::get<std::vector<WorkerState>>(commit_thread.admin)));
+      add_commit_thread(shard, std::move(workers_of(commit_thread.admin)));
     }
     add_shard(all, std::move(shard));
   }
@@ -335,12 +353,13 @@ void add(QueueMetrics& ours, const QueueMetrics& theirs) {
   add(ours.counts, theirs.counts);
   ours.totals += theirs.totals;
   ours.backpressure = ours.backpressure || theirs.backpressure;
+  ours.paused = ours.paused || theirs.paused;
   keep_later(ours.oldest_pending, theirs.oldest_pending);
 }
 
 // Counters are those of the database, and every commit thread reports them, so only the first one's are
 // added. Histograms are each commit thread's own. Sizes are reported by one of them.
-Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vector<int>& missing) {
+Metrics merged_metrics(std::vector<ShardAnswer>& answers, const std::vector<int>& missing) {
   Metrics all;
   std::map<std::string, QueueMetrics> queues;
   for (const ShardAnswer& answer : answers) {
@@ -363,16 +382,15 @@ Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vecto
       all.waiting_ends += metrics.waiting_ends;
       if (commit_thread > 0) continue;
       all.failed_24h += metrics.failed_24h;
-      // A worker may hold events on several shards, so a sum would count it twice. The maximum is a lower
-      // bound: workers that only other shards have seen are missing.
-      all.workers = std::max(all.workers, metrics.workers);
-      all.stale_workers = std::max(all.stale_workers, metrics.stale_workers);
     }
   }
   for (const int shard : missing) all.shards.push_back({shard, false});
   std::sort(all.shards.begin(), all.shards.end(),
             [](const ShardMetrics& a, const ShardMetrics& b) { return a.shard < b.shard; });
   all.queues = values_of(std::move(queues));
+  all.workers = merged_workers(
+      answers, [](AdminAnswer & answer) -> auto& { return std::get<Metrics>(answer).workers; });
+  count_subscribers(all);
   return all;
 }
 
@@ -425,7 +443,12 @@ std::optional<Error> set_missing(std::vector<ShardAnswer>& answers, std::vector<
 void merge_admin(const AdminRequest& request, std::vector<ShardAnswer>& answers, Answer& into) {
   std::visit(Overloaded{
                  [&](const MetricsRequest&) { into.admin = merged_metrics(answers, into.missing); },
-                 [&](const WorkersRequest&) { into.admin = merged_workers(answers); },
+                 [&](const WorkersRequest&) {
+                   into.admin = merged_workers(
+                       answers, [](AdminAnswer & answer) -> auto& {
+                         return std::get<std::vector<ListedWorker>>(answer);
+                       });
+                 },
                  [&]<CommittedQuery Query>(const Query& query) {
                    using Merged = Result<decltype(merged(query, {}))>;
                    into.admin = merged_results(query, answers, [](Answer& answer) -> Merged& {

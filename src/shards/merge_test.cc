@@ -106,6 +106,45 @@ TEST(Merge, AShardWhoseWalkEndedEarlyHoldsBackLaterEventsOfOthers) {
   EXPECT_EQ((*full.page)->scanned_to, std::nullopt);
 }
 
+TEST(Merge, AListInDescendingOrderIsMergedFromTheHighestId) {
+  Command command = list(0, 3);
+  command.list->order = ListOrder::descending;
+  const Answer all = merge_all(command, {page({8, 4, 2}, 3), page({7, 5}, 2)});
+  EXPECT_THAT(ids((*all.page)->events), ElementsAre(8, 7, 5));
+  EXPECT_EQ((*all.page)->next(), EventId{5});
+
+  Answer early = page({8}, 1, false);
+  (*early.page)->scanned_to = EventId{6};
+  const Answer cut = merge_all(command, {early, page({7, 5}, 2)});
+  EXPECT_THAT(ids((*cut.page)->events), ElementsAre(8, 7));
+  EXPECT_EQ((*cut.page)->next(), EventId{6});
+}
+
+TEST(Merge, AnotherPageFollowsIfAShardHasMoreOrTheMergedListIsLonger) {
+  const auto next = [](std::vector<Answer> answers) {
+    return (*merge_all(list(0, 2), std::move(answers)).page)->next();
+  };
+  Answer more = page({2, 4}, 3);
+  (*more.page)->more = true;
+
+  EXPECT_EQ(next({page({2}, 1), page({1}, 1)}), std::nullopt);
+  EXPECT_EQ(next({page({2}, 1), page({1, 3}, 2)}), EventId{2});
+  EXPECT_EQ(next({more, page({}, 0)}), EventId{4});
+}
+
+TEST(Merge, AMergedPageWithPayloadsKeepsTheLimitOfBytes) {
+  Command command = list(0, 4);
+  command.list->include.payload = true;
+  Answer even = page({2, 4}, 2), odd = page({1, 3}, 2);
+  for (Event& event : (*even.page)->events) event.payload.resize(kClaimBytes / 2);
+  for (Event& event : (*odd.page)->events) event.payload.resize(kClaimBytes / 2);
+
+  const Answer all = merge_all(command, {even, odd});
+
+  EXPECT_THAT(ids((*all.page)->events), ElementsAre(1, 2));
+  EXPECT_EQ((*all.page)->next(), EventId{2});
+}
+
 TEST(Merge, AnOffsetCountsFromTheBeginningOfTheMergedList) {
   const Command question = list(2, 2);
   const Command each = for_each_shard(question, 2);
@@ -292,7 +331,13 @@ TEST(Merge, AShardWhoseScanEndedEarlyHoldsBackOlderEntriesOfOthers) {
 
 TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheLargestGroupIsFirst) {
   const auto group = [](std::string cause, std::int64_t events, Millis at) {
-    return FailureGroup{"q", std::move(cause), events, kStart + at, kStart + at, EventId(events)};
+    return FailureGroup{"q",
+                        std::move(cause),
+                        events,
+                        kStart + at,
+                        kStart + at,
+                        EventId(events),
+                        "sample " + std::to_string(events)};
   };
   const Answer all = merge_all(asking(FailuresQuery{{}, 2}),
                                {answering(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
@@ -304,6 +349,7 @@ TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheLargestGroupIsFirst) {
   EXPECT_EQ(groups[0].first_at, kStart);
   EXPECT_EQ(groups[0].last_at, kStart + 5ms);
   EXPECT_EQ(groups[0].last_event, EventId(2));
+  EXPECT_EQ(groups[0].sample, "sample 2");
   EXPECT_EQ(groups[1].cause, "z");
 }
 
@@ -346,7 +392,7 @@ TEST(Merge, CountersCountOncePerShardAndHistogramsOncePerCommitThread) {
     queue.wait.add(wait);
     queue.oldest_pending = Millis(completed);
     metrics.queues.push_back(std::move(queue));
-    metrics.workers = 2;
+    metrics.workers = {{.row = {.id = "w:" + std::to_string(completed)}}, {.row = {.id = "x"}}};
     Answer answer;
     answer.admin = std::move(metrics);
     return answer;
@@ -359,12 +405,12 @@ TEST(Merge, CountersCountOncePerShardAndHistogramsOncePerCommitThread) {
   EXPECT_EQ(metrics.queues[0].wait.total(), 3);
   EXPECT_THAT(metrics.queues[0].wait.counts(), ElementsAre(2, 1));
   EXPECT_EQ(metrics.queues[0].oldest_pending, Millis(7));
-  EXPECT_EQ(metrics.workers, 2);
+  EXPECT_EQ(metrics.workers.size(), 3U) << "x is one worker on two shards";
 }
 
 TEST(Merge, AWorkerHoldsItsEventsOfAllShards) {
   const auto seen = [](std::int64_t completed, std::vector<EventId> holding, std::optional<Selector> asked) {
-    WorkerState worker;
+    ListedWorker worker;
     worker.row.id = "w";
     worker.row.completed = completed;
     worker.holding = std::move(holding);
@@ -377,12 +423,31 @@ TEST(Merge, AWorkerHoldsItsEventsOfAllShards) {
       {0, {seen(3, {EventId(4)}, {}), seen(3, {EventId(4)}, Selector{"q", {}})}},
       {1, {seen(2, {EventId(1)}, {})}}};
   const Answer all = merge(asking(WorkersRequest{}), std::move(answers));
-  const auto& workers = std::get<std::vector<WorkerState>>(all.admin);
+  const auto& workers = std::get<std::vector<ListedWorker>>(all.admin);
   ASSERT_EQ(workers.size(), 1U);
   EXPECT_EQ(workers[0].row.completed, 5);
   EXPECT_THAT(workers[0].holding, ElementsAre(EventId(1), EventId(4)));
   ASSERT_TRUE(workers[0].asked);
   EXPECT_EQ(workers[0].asked->queue, "q");
+}
+
+TEST(Merge, AWorkerThatAsksOnOneShardAndHoldsAnEventOnAnotherIsActiveAndSubscribes) {
+  const auto measured = [](WorkerState state, std::vector<Selector> asks) {
+    Metrics metrics;
+    metrics.queues.push_back({.queue = "q"});
+    metrics.queues[0].counts.at(static_cast<std::size_t>(Status::pending)) = 2;
+    metrics.workers = {{.row = {.id = "w"}, .asks = std::move(asks), .state = state}};
+    Answer answer;
+    answer.admin = std::move(metrics);
+    return answer;
+  };
+  std::vector<ShardAnswer> answers = {{0, {measured(WorkerState::idle, {{"q", {}}})}},
+                                      {1, {measured(WorkerState::active, {})}}};
+  const Answer all = merge(asking(MetricsRequest{}), std::move(answers));
+  const auto& metrics = std::get<Metrics>(all.admin);
+  EXPECT_EQ(metrics.workers.at(0).state, WorkerState::active);
+  EXPECT_EQ(metrics.queues.at(0).subscribers, 1);
+  EXPECT_EQ(metrics.queues.at(0).unattended, 0);
 }
 
 TEST(Merge, AChangeOfAQueueAddsUpItsResultsOnEachShard) {

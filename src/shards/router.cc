@@ -19,7 +19,8 @@ constexpr std::chrono::seconds kClaimWithReportsFor{1};
 bool changes_something(const Command& command) {
   return command.publication || !command.changes.empty() ||
          std::holds_alternative<QueueChange>(command.admin) ||
-         std::holds_alternative<Revival>(command.admin) || std::holds_alternative<Removal>(command.admin);
+         std::holds_alternative<Revival>(command.admin) || std::holds_alternative<Removal>(command.admin) ||
+         std::holds_alternative<SignOff>(command.admin);
 }
 
 std::vector<std::string> workers_of(const std::vector<Change>& changes) {
@@ -93,7 +94,8 @@ Router::Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, c
     : clock_(clock),
       options_(options),
       ids_(Uuid7Source::from_entropy()),
-      retried_claims_(static_cast<int>(shards.size())) {
+      retried_claims_(static_cast<int>(shards.size())),
+      asks_(options.stale_after) {
   for (std::unique_ptr<Shard>& shard : shards) {
     ShardSlot slot;
     slot.commit_threads.resize(shard->commit_threads());
@@ -117,7 +119,8 @@ void Router::submit(Command command, AnswerSink& sink, std::uint64_t token) {
   PendingCall pending{.scatter = nullptr, .reply_to = reply_to};
   pending.workers = workers_of(command.changes);
   pending.counts_waiting = std::holds_alternative<MetricsRequest>(command.admin);
-  if (command.claim) polls_.note(command.claim->selector, clock_.now());
+  if (command.claim) note_asked(*command.claim);
+  if (const auto* leaving = std::get_if<SignOff>(&command.admin)) asks_.sign_off(leaving->worker_id);
   if (command.claim || command.wait) by_reply_to_[reply_to] = next_call_;  // start_call() takes this id
   pending.scatter = make_scatter(std::move(command), shards());
   start_call(std::move(pending));

@@ -26,6 +26,7 @@
 #include "eventq/clock.h"
 #include "shards/scatter.h"
 #include "shards/shard.h"
+#include "wait/asks.h"
 #include "wait/polls.h"
 #include "wait/retried_claims.h"
 #include "wait/retried_ends.h"
@@ -40,6 +41,8 @@ struct RouterOptions {
   std::size_t commit_threads = SIZE_MAX;
   // A commit thread is stalled when it has had work for this long and answered nothing.
   Millis stalled_after{25};
+  // As in Options: a worker that asked for events within this time is active.
+  Millis stale_after = std::chrono::seconds(30);
 };
 
 class Router final : public Engine, private AnswerSink, private ShardObserver {
@@ -151,6 +154,9 @@ class Router final : public Engine, private AnswerSink, private ShardObserver {
   void answer_ends(std::vector<WaitingEnd> waits, const std::optional<Error>& error);
   void start_retries();
   void retry_last(WaitingClaim waiter);
+  void note_asked(const ClaimRequest& claim);
+  void note_waiting(TimePoint now);
+  void store_asks(TimePoint now);
   void check_periodically(SteadyTime now);
   void answer_expired();
   void dismiss();
@@ -178,6 +184,7 @@ class Router final : public Engine, private AnswerSink, private ShardObserver {
   RetriedClaims retried_claims_;
   RetriedEnds retried_ends_;
   Polls polls_;
+  Asks asks_;
   // Activities are numbered, so that a call can tell which of them came after its start.
   std::uint64_t activity_count_ = 0;
   std::map<std::string, std::uint64_t> last_ready_;  // by queue: the last activity that named it
@@ -193,6 +200,7 @@ class Router final : public Engine, private AnswerSink, private ShardObserver {
   SteadyTime claim_with_reports_until_;
   SteadyTime next_check_;
   SteadyTime next_end_retry_;
+  TimePoint next_note_waiting_;
   bool ends_marked_ = false;  // another server reported an end, and no retry has followed yet
   bool poked_ = false;        // the thread is to read the clock again
   bool dismissing_ = false;

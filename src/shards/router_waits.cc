@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "eventq/limits.h"
 #include "model/shard_of.h"
 #include "shards/router.h"
 
@@ -210,6 +211,36 @@ void Router::retry_last(WaitingClaim waiter) {
   start_call(std::move(pending));
 }
 
+void Router::note_asked(const ClaimRequest& claim) {
+  const TimePoint now = clock_.now();
+  polls_.note(claim.selector, now);
+  if (asks_.note(claim.worker_id, claim.selector, now) == Asks::ToStore::at_once) store_asks(now);
+}
+
+// A worker whose claim waits asks for events all the time, until it signs off.
+void Router::note_waiting(TimePoint now) {
+  if (now < next_note_waiting_) return;
+  next_note_waiting_ = now + options_.stale_after / 3;
+  retried_claims_.each([&](const ClaimRequest& claim) {
+    if (asks_.contains(claim.worker_id)) asks_.note(claim.worker_id, claim.selector, now);
+  });
+  asks_.drop(now - limits::kWorkerIdle);  // last, so that no worker whose claim waits is forgotten
+}
+
+// Stores requests in one of the databases, which all servers read. The answer is ignored, as in
+// release_claims(): a request that is not stored is stored after the next one.
+void Router::store_asks(TimePoint now) {
+  NoteAsks note;
+  for (WorkerAsk& ask : asks_.to_store()) {
+    note.asks.push_back({std::move(ask.worker_id), std::move(ask.selector), now - ask.asked_at});
+  }
+  const auto slot = std::ranges::find_if(slots_, &ShardSlot::up);
+  if (note.asks.empty() || slot == slots_.end() || closed_) return;
+  asks_.note_stored();
+  out_.submissions.push_back({slot->shard.get(), choose_thread(*slot).commit_thread,
+                              Envelope<Command>{{this, 0}, {.admin = std::move(note)}}});
+}
+
 // Does what needs no hint: retries all waiting calls, and answers for shards that do not.
 void Router::check_periodically(SteadyTime now) {
   if (ends_marked_ && now >= next_end_retry_) {
@@ -220,6 +251,8 @@ void Router::check_periodically(SteadyTime now) {
   if (now < next_check_) return;
   next_check_ = now + kCheckInterval;
   answer_timed_out(now);
+  note_waiting(clock_.now());
+  store_asks(clock_.now());
   retried_claims_.note_all();
   retried_ends_.note_all();
 }

@@ -15,8 +15,8 @@ namespace {
 constexpr std::int64_t kOffsetMax = 100'000;
 
 // Metrics, workers and the empty command go to every commit thread of every shard: each thread has counters
-// of its own, and an empty command is answered when all commands sent before it are done. Reads and probes go
-// to one thread of each shard.
+// of its own, and an empty command is answered when all commands sent before it are done. Reads, probes
+// and sign-offs to one thread of each shard.
 class ReadScatter final : public Scatter {
  public:
   explicit ReadScatter(Command command) : command_(std::move(command)) {}
@@ -25,11 +25,12 @@ class ReadScatter final : public Scatter {
     if (dispatch.shards() > 1 && command_.list && command_.list->offset > kOffsetMax) {
       return dispatch.finish(
           {.page = Error{ErrorCode::invalid_argument,
-                         "With several databases offset is from 0 to 100000. Go on with `after_id`, the id "
-                         "of the last event seen.",
+                         "With several databases offset is from 0 to 100000. Go on with `cursor`, the `next` "
+                         "of the last page.",
                          "offset"}});
     }
-    const bool one_thread = command_.is_read() || command_.probe;
+    const bool one_thread =
+        command_.is_read() || command_.probe || std::holds_alternative<SignOff>(command_.admin);
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
       answers_.push_back({shard, {}});
       const std::size_t threads = one_thread ? 1 : dispatch.commit_threads(shard);

@@ -139,9 +139,10 @@ Result<Stored> read_event_row(const Row& row, Transaction::EventFields fields) {
   event.ordering_key = row.text(EventColumn::ordering_key);
   event.supersede_key = row.text(EventColumn::supersede_key);
   if (!row.is_null(EventColumn::retry)) {
-    auto retry = retry_from_text(row.text(EventColumn::retry));
-    if (!retry) return retry.error();
-    event.retry = *retry;
+    auto rules = retry_from_text(row.text(EventColumn::retry));
+    if (!rules) return rules.error();
+    event.retry = rules->retry;
+    event.max_attempts = rules->max_attempts;
   }
   event.picked_at = time_point(row.integer(EventColumn::picked_at));
   event.event_id = row.text(EventColumn::event_id);
@@ -211,11 +212,13 @@ Result<LogEntry> read_entry_row(const Row& row) {
   return entry;
 }
 
-// A row in the columns of event_log.sql: those of event_log, and the person that caused the entry.
+// A row in the columns of event_log.sql: those of event_log, the person that caused the entry, and the detail
+// of a failure.
 template <typename Row>
-Result<LogEntry> read_authored_entry(const Row& row) {
+Result<LogEntry> read_whole_entry(const Row& row) {
   auto entry = read_entry_row(row);
   if (entry && !row.is_null(13)) entry->by = row.text(13);
+  if (entry && !row.is_null(14)) entry->error_detail = row.text(14);
   return entry;
 }
 
@@ -242,6 +245,14 @@ WorkerRow read_worker(const Row& row) {
           row.integer(4)};
 }
 
+// A row in the columns of read_asks.sql.
+template <typename Row>
+WorkerAsk read_ask(const Row& row) {
+  return {std::string(row.text(0)),
+          {std::string(row.text(1)), split_tags(row.text(2))},
+          time_point(row.integer(3))};
+}
+
 // The columns of correlation after its id, from `column` on.
 template <typename Row>
 CorrelationRow read_correlation(const Row& row, std::string_view id, int column) {
@@ -253,6 +264,15 @@ CorrelationRow read_correlation(const Row& row, std::string_view id, int column)
           row.integer(column + 4),
           std::string(row.text(column + 5)),
           std::string(row.text(column + 6))};
+}
+
+// A row in the columns of correlated_ends.sql.
+template <typename Row>
+Result<CorrelatedEnd> read_correlated_end(const Row& row) {
+  const auto status = status_named(row.text(2));
+  if (!status) return corrupt_row("an event with the unknown status " + std::string(row.text(2)));
+  return CorrelatedEnd{static_cast<EventId>(row.integer(0)), std::string(row.text(1)), *status,
+                       std::string(row.text(3))};
 }
 
 // A row in the columns of read_recovery.sql.
@@ -290,8 +310,13 @@ inline std::string_view log_end(const QueueLogFilter& filter) {
 // A row in the columns of read_failures.sql.
 template <typename Row>
 FailureGroup read_failure_group(const Row& row) {
-  return {std::string(row.text(0)),   std::string(row.text(1)),   row.integer(2),
-          time_point(row.integer(3)), time_point(row.integer(4)), static_cast<EventId>(row.integer(5))};
+  return {std::string(row.text(0)),
+          std::string(row.text(1)),
+          row.integer(2),
+          time_point(row.integer(3)),
+          time_point(row.integer(4)),
+          static_cast<EventId>(row.integer(5)),
+          ""};
 }
 
 // Rows of one id, one time, and the name and bytes of an archive file.

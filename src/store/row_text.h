@@ -15,9 +15,18 @@ namespace eventq {
 // The error for a row that no version of eventq writes: "The store holds <what>; …".
 Error corrupt_row(const std::string& what);
 
-// A retry policy as "kind base cap jitter"; the empty text is no policy.
-std::string retry_to_text(const std::optional<RetryPolicy>& retry);
-Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text);
+// The event's own rules for retries: "kind base cap jitter", then its max_attempts if it has one. Behind
+// that, "queue" says that the policy is the queue's; the policy before it is for older versions, which read
+// only the first four parts. The empty text has no rule. docs/decisions/027-results-and-details-in-tables.md
+// has the reasons.
+struct RetryRules {
+  std::optional<RetryPolicy> retry;
+  std::optional<int> max_attempts;
+};
+std::string retry_to_text(const RetryRules& rules);
+Result<RetryRules> retry_from_text(std::string_view text);
+
+inline RetryRules retry_rules_of(const Event& event) { return {event.retry, event.max_attempts}; }
 
 // A queue's own settings as JSON: {"maxQueueDepth":500,"retention":{"failedSeconds":0}}. Only settings that
 // are set are written; the empty text has none. Errors: corrupt, also for a setting of a newer version.

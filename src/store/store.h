@@ -110,6 +110,7 @@ struct ChangedQueues {
 struct Recalled {
   std::vector<QueueRecord> queues;
   std::vector<WorkerRow> workers;
+  std::vector<WorkerAsk> asks = {};                     // made since their workers signed off
   std::vector<Stored> processing;                       // EventFields::state
   std::vector<Checkpoint> checkpoints;                  // the last of each queue
   std::map<std::int64_t, std::int64_t> failed_by_hour;  // hours since 1970
@@ -184,7 +185,8 @@ class Transaction {
   virtual Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) = 0;
 
   // The events with these ids, live or ended, in the order of `ids`. EventFields::state has the fields that
-  // rules read: without title, description, payload and the publisher's other fields. A shared store locks
+  // rules read: without title, description, payload and the publisher's other fields. Neither has the result,
+  // which only a Reader returns. A shared store locks
   // events loaded with `state`: no other transaction changes or claims them before this one ends. It does
   // not lock events loaded with `all`.
   enum class EventFields : std::uint8_t { state, all };
@@ -195,11 +197,12 @@ class Transaction {
   virtual Result<std::vector<LogEntry>> log(EventId id) = 0;
 
   // Writes the changed state of loaded events. An ended event moves to the archive, and a revived one back.
-  // Refreshes `guard`, `archived` and `ready`.
+  // Refreshes `guard`, `archived` and `ready`. The result of a saved event is replaced: an event that is
+  // live, or has an empty `result`, has none.
   // Errors: internal when a row no longer matches its guard; the caller must then drop the transaction.
   virtual Result<void> save(std::span<Stored> events) = 0;
 
-  // Deletes ended events and their log.
+  // Deletes ended events, their results and their logs.
   virtual Result<void> remove(std::span<const Stored> events) = 0;
 
   // Appends entries and assigns ascending ids.
@@ -239,6 +242,13 @@ class Transaction {
   virtual Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) = 0;
 
   virtual Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) = 0;
+  // The ended events of a correlation, ordered by id. Leaves out all that follow `events` of them, or `bytes`
+  // of results.
+  struct EndsLimit {
+    std::size_t events = 0;
+    std::size_t bytes = 0;
+  };
+  virtual Result<std::vector<CorrelatedEnd>> correlated_ends(std::string_view id, EndsLimit limit) = 0;
   // Replaces the row with the same id; deletes it when `kept` is 0.
   virtual Result<void> put_correlation(const CorrelationRow& row) = 0;
 
@@ -266,6 +276,12 @@ class Transaction {
   virtual Result<void> put_recovery(const Recovery& recovery) = 0;  // one per queue
   // Adds to the `completed` and `failed` of the worker's row, and raises its last_seen.
   virtual Result<void> add_worker(const WorkerRow& change) = 0;
+  // Raises the `asked_at` of the worker and the selector.
+  virtual Result<void> put_ask(const WorkerAsk& ask) = 0;
+  // What the worker asked for until now() is no longer recalled.
+  virtual Result<void> sign_off(std::string_view worker_id) = 0;
+  // Deletes what is stored about workers whose last call was before that time.
+  virtual Result<void> drop_workers(TimePoint before) = 0;
   virtual Result<void> put_archive_file(const ArchiveFile& file) = 0;
 
   // The creation time of the oldest pending event.
@@ -295,13 +311,14 @@ class Reader {
   virtual Result<EventPage> list(const ListFilter& filter) = 0;
 
   // A queue with its first `events` live events, fewer when their payloads reach kClaimBytes. queues() has
-  // all queues, ordered by name, without events.
+  // all queues, ordered by name, without events. Their logs have no error_detail, which can be large.
   virtual Result<std::optional<QueueDocument>> queue(const std::string& id, std::size_t events) = 0;
   virtual Result<std::vector<QueueDocument>> queues() = 0;
   virtual Result<std::vector<Checkpoint>> checkpoints(const std::string& queue,
                                                       std::size_t limit) = 0;  // newest first
   virtual Result<std::optional<Recovery>> recovery(const std::string& queue) = 0;
-  // With the first `limit` events whose id is higher than `after`.
+  // With the first `limit` events whose id is higher than `after`, and with their results. After kClaimBytes
+  // of results, the others are left out.
   virtual Result<std::optional<Correlation>> correlation(const std::string& id, EventId after,
                                                          std::size_t limit) = 0;
   virtual Result<std::vector<FailureGroup>> failures(const std::optional<std::string>& queue,
@@ -315,7 +332,8 @@ class Reader {
 
   // The events with these global ids, in their order.
   virtual Result<std::vector<std::optional<EventId>>> find(std::span<const std::string> event_ids) = 0;
-  // Reads entries for at most limits::kScan, and then returns the page as far as it came.
+  // Entries without error_detail. Reads for at most limits::kScan, and then returns the page as far as it
+  // came.
   virtual Result<WorkerLogPage> worker_log(const WorkerLogFilter& filter) = 0;
   virtual Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) = 0;
 

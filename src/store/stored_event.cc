@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "model/page.h"
+#include "model/pattern.h"
 #include "model/tags.h"
 
 namespace eventq {
@@ -58,6 +60,10 @@ void add_to(WorkerRow& row, const WorkerRow& change) {
   row.failed += change.failed;
 }
 
+bool may_have_result(const Event& event) {
+  return event.status == Status::completed || event.status == Status::completed_with_errors;
+}
+
 QueueDocument document_of(QueueRecord&& record) {
   return {std::move(record.row), record.counts, record.totals, std::move(record.checkpoint_id), {},
           record.changed_at};
@@ -68,7 +74,23 @@ bool matches(const Event& event, const ListFilter& filter) {
          (!filter.event_id || event.event_id == *filter.event_id) &&
          (!filter.queue || event.queue == *filter.queue) &&
          (!filter.correlation_id || event.correlation_id == *filter.correlation_id) &&
+         (!filter.since || event.created_at >= *filter.since) &&
+         (!filter.until || event.created_at < *filter.until) &&
+         (!filter.pattern || pattern_fits(*filter.pattern, event.pattern)) &&
          has_any(event.tags, filter.tags);
+}
+
+bool matches_error(std::string_view message, const ListFilter& filter) {
+  return !filter.error || contains_ignoring_case(message, *filter.error);
+}
+
+void IdRange::narrow(const IdRange& other) {
+  after = std::max(after, other.after);
+  before = std::min(before, other.before);
+}
+
+IdRange range_of(const ListFilter& filter) {
+  return {filter.after, filter.before.value_or(EventId{std::numeric_limits<std::int64_t>::max()})};
 }
 
 PickedBy picked_by(const Event& event, std::string_view worker_id) {
@@ -91,38 +113,50 @@ std::vector<Status> statuses_of(const EndedFilter& filter) {
 
 PageBuilder::PageBuilder(const ListFilter& filter)
     : filter_(filter),
-      has_stored_count_(filter.tags.empty() && !filter.event_id && !filter.worker_id &&
-                        !filter.correlation_id) {}
+      has_stored_count_(filter.tags.empty() && !filter.event_id && !filter.correlation_id && !filter.since &&
+                        !filter.until && !filter.scans()) {}
 
 ListFilter PageBuilder::walked() const {
   ListFilter walked = filter_;
-  if (!has_stored_count_ && !filter_.worker_id) walked.after = EventId{};
+  if (!has_stored_count_ && !filter_.scans()) {
+    walked.after = EventId{};
+    walked.before.reset();
+  }
   return walked;
+}
+
+bool PageBuilder::has_all() const {
+  return stored_count_ && !is_cut() &&
+         filter_.offset + static_cast<std::int64_t>(page_.events.size()) >= *stored_count_;
 }
 
 bool PageBuilder::take(Event&& event) {
   ++matched_;
-  const bool behind = event.id > filter_.after;
-  if (behind && skipped_ < filter_.offset) {
+  const IdRange range = range_of(filter_);
+  const bool listed = range.after < event.id && event.id < range.before;
+  if (listed && skipped_ < filter_.offset) {
     ++skipped_;
-  } else if (behind && page_.events.size() < filter_.limit) {
+  } else if (listed && page_.events.size() < filter_.limit) {
     page_.events.push_back(std::move(event));
+  } else if (listed) {
+    page_.more = true;
   }
   // Without a stored count the walk goes on after the page to count, up to kCountedMax matches.
-  const bool full = page_.events.size() == filter_.limit;
-  return !(full && (has_stored_count_ || matched_ >= kCountedMax));
+  const bool counted = has_stored_count_ || matched_ >= kCountedMax;
+  return !(counted && (page_.more || has_all()));
 }
 
 void PageBuilder::stop(EventId last) {
   stopped_ = true;
-  // A full page lacks only the count of later matches.
+  // A full page continues behind its last event.
   if (page_.events.size() < filter_.limit) page_.scanned_to = last;
+  page_.more = true;
 }
 
-EventPage PageBuilder::finish(std::optional<std::int64_t> stored_count) {
-  const bool counted_all = !stopped_ && !(filter_.worker_id && filter_.after > EventId{});
-  page_.total = stored_count.value_or(matched_);
-  page_.total_exact = stored_count || (counted_all && matched_ < kCountedMax);
+EventPage PageBuilder::finish() {
+  const bool counted_all = !stopped_ && !(filter_.scans() && is_cut());
+  page_.total = stored_count_.value_or(matched_);
+  page_.total_exact = stored_count_ || (counted_all && matched_ < kCountedMax);
   return std::move(page_);
 }
 

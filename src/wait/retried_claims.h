@@ -85,6 +85,12 @@ class RetriedClaims {
   [[nodiscard]] std::optional<TimePoint> next_deadline() const { return list_.next_deadline(); }
   [[nodiscard]] std::size_t size() const { return list_.size(); }
 
+  // The requests of all claims that wait. Those that are being retried reach a shard.
+  template <typename Visit>
+  void each(const Visit& visit) const {
+    list_.each([&](const WaitingClaim& claim) { visit(claim.request); });
+  }
+
   // How many claims the event would serve, those that are being retried included.
   [[nodiscard]] std::size_t waiting(const Event& event) const;
 

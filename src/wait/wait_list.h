@@ -97,6 +97,12 @@ class WaitList {
   }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
+  // All entries, in the order of arrival.
+  template <typename Visit>
+  void each(const Visit& visit) const {
+    for (const auto& [position, entry] : entries_) visit(entry);
+  }
+
   // The entries that wait for a key, which may be a view of one. Null when there is none.
   template <typename AnyKey>
   [[nodiscard]] const Positions* find(const AnyKey& key) const {

@@ -10,6 +10,7 @@
 #include "model/tags.h"
 #include "wire/config_json.h"
 #include "wire/event_fields.h"
+#include "wire/list_query.h"
 
 namespace eventq::wire {
 namespace {
@@ -69,7 +70,17 @@ void write_rest(JsonWriter& json, const Event& event) {
   const bool never_failed = event.status == Status::pending && event.retry_count == 0;
   if (never_failed && event.due_at > event.updated_at) json.key("run_at").time(event.due_at);
   if (event.retry) write_retry(json.key("retry"), *event.retry);
+  if (event.max_attempts) json.key("max_attempts").integer(*event.max_attempts);
   if (const auto time = processed_at(event)) json.key("processed_at").time(*time);
+}
+
+void write_result_of(JsonWriter& json, const Event& event) {
+  json.key("result");
+  if (event.result.empty()) {
+    json.null();
+  } else {
+    json.raw(event.result);
+  }
 }
 
 std::optional<std::int64_t> superseded_by(const Event& event) {
@@ -83,9 +94,13 @@ void write_absent(JsonWriter& json, const Event& event) {
   if (!processed_at(event)) json.key("processed_at").null();
 }
 
-// An event in a list. It has no payload, because the store does not read payloads for lists.
-void write_summary(JsonWriter& json, const Event& event, const LastErrors& errors, bool with_sequence) {
-  json.begin_object();
+std::string_view error_in(const LastErrors& errors, const Event& event) {
+  const auto error = errors.find(event.id);
+  return error == errors.end() ? std::string_view() : error->second;
+}
+
+// The members of an event in a list. It has no payload, because the store does not read payloads for lists.
+void write_summary(JsonWriter& json, const Event& event, const LastErrors& errors) {
   write_id_and_title(json, event);
   json.key("status").string(name_of(event.status)).key("tags").string(join_tags(event.tags));
   json.key("retry_count").integer(event.retry_count);
@@ -96,9 +111,28 @@ void write_summary(JsonWriter& json, const Event& event, const LastErrors& error
   json.key("superseded_by").integer_or_null(superseded_by(event));
   json.key("processed_at").time_or_null(processed_at(event));
   json.key("finished_at").time_or_null(finished_at(event));
-  const auto error = errors.find(event.id);
-  json.key("error_message").string_or_null(error == errors.end() ? std::string_view() : error->second);
-  if (with_sequence && event.sequence) json.key("sequence").integer(*event.sequence);
+  json.key("error_message").string_or_null(error_in(errors, event));
+}
+
+// The members of an event as GET /events/{id} shows it.
+void write_whole(JsonWriter& json, const Event& event, std::string_view error) {
+  write_members(json, event);
+  write_rest(json, event);
+  write_absent(json, event);
+  json.key("finished_at").time_or_null(finished_at(event));
+  json.key("error_message").string_or_null(error);
+}
+
+// An event of a correlation: as in a list, with its sequence and its result.
+void write_member(JsonWriter& json, const Event& event, const Correlation& correlation) {
+  json.begin_object();
+  write_summary(json, event, correlation.last_errors);
+  if (event.sequence) json.key("sequence").integer(*event.sequence);
+  if (correlation.left_out.contains(event.id)) {
+    json.key("result_left_out").boolean(true);
+  } else {
+    write_result_of(json, event);
+  }
   json.end_object();
 }
 
@@ -112,14 +146,28 @@ void write_result(JsonWriter& json, const LogEntry& entry) {
   write_set(json, "by", entry.by);
 }
 
+// The detail of the newest failure; empty: it has none, or there is no failure.
+std::string_view last_detail(const std::vector<LogEntry>& log) {
+  const auto failed = std::find_if(log.rbegin(), log.rend(),
+                                   [](const LogEntry& entry) { return entry.action == Action::failed; });
+  return failed == log.rend() ? std::string_view() : failed->error_detail;
+}
+
 void write_log_entry(JsonWriter& json, const LogEntry& entry) {
   json.begin_object().key("id").integer(static_cast<std::int64_t>(entry.log_id));
   json.key("event_id").integer(id_number(entry.id));
   json.key("worker_id").string_or_null(entry.worker_id);
   json.key("action").string(name_of(entry.action)).key("attempt").integer(entry.attempt);
   write_result(json, entry);
+  write_set(json, "error_detail", entry.error_detail);
   if (entry.next_retry_at) json.key("next_retry_at").time(*entry.next_retry_at);
   json.key("created_at").time(entry.created_at).end_object();
+}
+
+void write_logs(JsonWriter& json, const std::vector<LogEntry>& log) {
+  json.key("logs").begin_array();
+  for (const LogEntry& entry : log) write_log_entry(json, entry);
+  json.end_array();
 }
 
 }  // namespace
@@ -134,16 +182,14 @@ void write_event(JsonWriter& json, const Event& event) {
 void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log, Logs logs) {
   json.begin_object();
   write_members(json, event);
-  if (logs == Logs::shown) {
-    json.key("logs").begin_array();
-    for (const LogEntry& entry : log) write_log_entry(json, entry);
-    json.end_array();
-  }
+  if (logs == Logs::shown) write_logs(json, log);
   write_rest(json, event);
   write_absent(json, event);
   json.key("finished_at").time_or_null(finished_at(event));
   const auto failure = last_failure(log);
   json.key("error_message").string_or_null(failure ? failure->message : std::string_view());
+  json.key("error_detail").string_or_null(last_detail(log));
+  write_result_of(json, event);
   json.end_object();
 }
 
@@ -175,11 +221,24 @@ void write_claims(JsonWriter& json, const std::vector<Claim>& claims) {
 
 void write_page(JsonWriter& json, const EventPage& page, const ListFilter& filter) {
   json.begin_object().key("events").begin_array();
-  for (const Event& event : page.events) write_summary(json, event, page.last_errors, false);
+  for (const Event& event : page.events) {
+    json.begin_object();
+    if (filter.include.payload) {
+      write_whole(json, event, error_in(page.last_errors, event));
+    } else {
+      write_summary(json, event, page.last_errors);
+    }
+    const auto log = page.logs.find(event.id);
+    if (log != page.logs.end()) json.key("error_detail").string_or_null(last_detail(log->second));
+    if (filter.include.result) write_result_of(json, event);
+    if (log != page.logs.end()) write_logs(json, log->second);
+    json.end_object();
+  }
   json.end_array().key("total").integer(page.total).key("total_exact").boolean(page.total_exact);
   json.key("limit").integer(static_cast<std::int64_t>(filter.limit));
   json.key("offset").integer(filter.offset);
   if (page.scanned_to) json.key("scanned_to").integer(id_number(*page.scanned_to));
+  json.key("next").string_or_null(next_cursor(page, filter).value_or(""));
   json.end_object();
 }
 
@@ -188,7 +247,7 @@ void write_correlation(JsonWriter& json, const Correlation& correlation) {
   json.key("total").integer(correlation.total).key("completed").integer(correlation.completed);
   json.key("failed").integer(correlation.failed).key("pending").integer(correlation.pending);
   json.key("events").begin_array();
-  for (const Event& event : correlation.events) write_summary(json, event, correlation.last_errors, true);
+  for (const Event& event : correlation.events) write_member(json, event, correlation);
   json.end_array().end_object();
 }
 

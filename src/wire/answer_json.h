@@ -18,8 +18,8 @@ namespace eventq::wire {
 
 // All members of an event, as its publisher sees it.
 void write_event(JsonWriter& json, const Event& event);
-// The same with the message of its last failure, and with its log if `logs` says so. Members that explain the
-// end of an event are null, not absent, if there is no value.
+// The same with the message and detail of its last failure, with its result, and with its log if `logs` says
+// so. Members that explain the end of an event are null, not absent, if there is no value.
 enum class Logs : std::uint8_t { left_out, shown };
 void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log,
                    Logs logs = Logs::shown);

@@ -59,10 +59,10 @@ TEST(AnswerJson, ALogEntryShowsOnlyReportedMembers) {
 
   const std::string json = written([&](JsonWriter& writer) { write_details(writer, event(), {picked}); });
 
-  EXPECT_TRUE(
-      json.ends_with(R"("logs":[{"id":5001,"event_id":1001,"worker_id":"w:1","action":"PICKED","attempt":1,)"
-                     R"("created_at":"2025-12-24T10:30:00.000Z"}],"pattern":null,"superseded_by":null,)"
-                     R"("processed_at":null,"finished_at":null,"error_message":null})"))
+  EXPECT_TRUE(json.ends_with(
+      R"("logs":[{"id":5001,"event_id":1001,"worker_id":"w:1","action":"PICKED","attempt":1,)"
+      R"("created_at":"2025-12-24T10:30:00.000Z"}],"pattern":null,"superseded_by":null,)"
+      R"("processed_at":null,"finished_at":null,"error_message":null,"error_detail":null,"result":null})"))
       << json;
 }
 
@@ -144,7 +144,7 @@ TEST(AnswerJson, APageShowsSummariesItsLimitAndItsOffset) {
 
   EXPECT_EQ(json.find("payload"), std::string::npos);
   EXPECT_NE(json.find(R"("next_retry_at":"2025-12-24T10:30:00.000Z")"), std::string::npos) << json;
-  EXPECT_TRUE(json.ends_with(R"("total":12,"total_exact":true,"limit":10,"offset":2})")) << json;
+  EXPECT_TRUE(json.ends_with(R"("total":12,"total_exact":true,"limit":10,"offset":2,"next":null})")) << json;
 }
 
 TEST(AnswerJson, ABatchNamesItsCorrelation) {
@@ -239,6 +239,30 @@ TEST(AnswerJson, AnEventThatWaitsForItsTimeSaysWhen) {
   EXPECT_FALSE(shows_run_at(working));
 }
 
+TEST(AnswerJson, AnEventShowsItsResultAndTheDetailOfItsLastFailure) {
+  LogEntry failed;
+  failed.action = Action::failed;
+  failed.error_detail = "at line 7";
+  Event done = event();
+  done.result = R"({"a": 1})";
+
+  const std::string json = written([&](JsonWriter& writer) { write_details(writer, done, {failed}); });
+
+  EXPECT_TRUE(json.ends_with(R"("error_detail":"at line 7","result":{"a": 1}})")) << json;
+  EXPECT_NE(json.find(R"("action":"FAILED","attempt":0,"error_detail":"at line 7",)"), std::string::npos)
+      << json;
+}
+
+TEST(AnswerJson, AResultThatWasLeftOutIsMarked) {
+  Correlation correlation;
+  correlation.events = {event()};
+  correlation.left_out = {event().id};
+
+  const std::string json = written([&](JsonWriter& writer) { write_correlation(writer, correlation); });
+
+  EXPECT_TRUE(json.ends_with(R"("result_left_out":true}]})")) << json;
+}
+
 TEST(AnswerJson, AnEventShowsTheMessageOfItsLastFailure) {
   LogEntry first, last, done;
   first.action = last.action = Action::failed;
@@ -249,11 +273,14 @@ TEST(AnswerJson, AnEventShowsTheMessageOfItsLastFailure) {
 
   const std::string json =
       written([&](JsonWriter& writer) { write_details(writer, event(), log, Logs::left_out); });
-  EXPECT_TRUE(json.ends_with(R"("finished_at":null,"error_message":"last"})")) << json;
+  EXPECT_TRUE(
+      json.ends_with(R"("finished_at":null,"error_message":"last","error_detail":null,"result":null})"))
+      << json;
 
   const std::string none =
       written([&](JsonWriter& writer) { write_details(writer, event(), {done}, Logs::left_out); });
-  EXPECT_TRUE(none.ends_with(R"("finished_at":null,"error_message":null})")) << none;
+  EXPECT_TRUE(none.ends_with(R"("finished_at":null,"error_message":null,"error_detail":null,"result":null})"))
+      << none;
 }
 
 TEST(AnswerJson, AFailureWithoutAMessageShowsItsReason) {
@@ -287,7 +314,7 @@ TEST(AnswerJson, ACorrelationShowsItsCountsAndTheOrderOfItsEvents) {
   EXPECT_TRUE(json.starts_with(
       R"({"correlation_id":"c","total":4,"completed":2,"failed":1,"pending":1,"events":[{"id":1001,"title":)"))
       << json;
-  EXPECT_TRUE(json.ends_with(R"("error_message":null,"sequence":3}]})")) << json;
+  EXPECT_TRUE(json.ends_with(R"("error_message":null,"sequence":3,"result":null}]})")) << json;
 }
 
 TEST(AnswerJson, TheEntriesOfAWorkersLogAreSortedByTime) {

@@ -11,6 +11,7 @@
 #include "model/event_context.h"
 #include "model/names.h"
 #include "model/tags.h"
+#include "wire/answer_fields.h"
 #include "wire/answer_json.h"
 #include "wire/config_json.h"
 #include "wire/event_fields.h"
@@ -18,29 +19,6 @@
 
 namespace eventq::wire {
 namespace {
-
-Error unreadable(const Error& fault) {
-  return {ErrorCode::internal, "The server's answer cannot be read: " + fault.message, fault.field};
-}
-
-// The value of the required member `name`. After an error the caller reads on with an empty value, because
-// `fields` keeps the first error only.
-template <typename T>
-T need(Fields& fields, std::string_view name, std::optional<T> value) {
-  if (!value) fields.refuse(name, std::string(name) + " is missing.");
-  return value ? std::move(*value) : T();
-}
-
-// A required member that is the name of an enumerator: a status, an action.
-template <typename T>
-T need_named(Fields& fields, std::string_view name, std::optional<T> (*named)(std::string_view)) {
-  const std::string word = need(fields, name, fields.text(name));
-  const auto meaning = named(word);
-  if (!meaning) fields.refuse(name, "\"" + word + "\" is not a known " + std::string(name) + ".");
-  return meaning.value_or(T());
-}
-
-std::string text(Fields& fields, std::string_view name) { return fields.text(name).value_or(""); }
 
 // Members that every event has.
 void read_members(Fields& fields, Event& event) {
@@ -57,8 +35,8 @@ void read_members(Fields& fields, Event& event) {
   event.attempts = need(fields, "attempts", fields.small_integer("attempts"));
   event.retry_count = need(fields, "retry_count", fields.small_integer("retry_count"));
   event.max_retries = need(fields, "max_retries", fields.small_integer("max_retries"));
-  event.worker_id = text(fields, "worker_id");
-  event.correlation_id = text(fields, "correlation_id");
+  event.worker_id = text_in(fields, "worker_id");
+  event.correlation_id = text_in(fields, "correlation_id");
   event.created_at = need(fields, "created_at", fields.time("created_at"));
   event.updated_at = need(fields, "updated_at", fields.time("updated_at"));
 }
@@ -66,14 +44,17 @@ void read_members(Fields& fields, Event& event) {
 // Members that only some events have.
 void read_rest(Fields& fields, Event& event) {
   read_origin(fields, event, "", UnknownMembers::ignored);
-  event.attributes =
-      attributes_of({text(fields, "traceparent"), text(fields, "tracestate"), text(fields, "published_by")});
+  event.attributes = attributes_of(
+      {text_in(fields, "traceparent"), text_in(fields, "tracestate"), text_in(fields, "published_by")});
   event.timestamp = fields.time("timestamp").value_or(event.created_at);
-  event.ordering_key = text(fields, "ordering_key");
-  event.supersede_key = text(fields, "supersede_key");
+  event.ordering_key = text_in(fields, "ordering_key");
+  event.supersede_key = text_in(fields, "supersede_key");
   if (const auto id = fields.integer("superseded_by")) event.superseded_by = EventId{*id};
   event.sequence = fields.small_integer("sequence");
   event.retry = read_retry(fields, "", UnknownMembers::ignored);
+  event.max_attempts = fields.small_integer("max_attempts");
+  const auto result = fields.any("result");
+  if (result && result->type() != JsonType::null) event.result = result->raw();
   // An answer has no due_at: it is the time of the retry, the time to run at, or the time of the last change.
   const auto next_retry_at = fields.time("next_retry_at");
   const auto run_at = fields.time("run_at");
@@ -107,36 +88,21 @@ Result<LogEntry> read_entry(const JsonValue& value, const std::string& where) {
   LogEntry entry;
   entry.log_id = LogId{fields.integer("id").value_or(0)};
   entry.id = EventId{need(fields, "event_id", fields.integer("event_id"))};
-  entry.worker_id = text(fields, "worker_id");
+  entry.worker_id = text_in(fields, "worker_id");
   entry.action = need_named(fields, "action", action_named);
   entry.attempt = need(fields, "attempt", fields.small_integer("attempt"));
   entry.status_code = fields.small_integer("status_code");
   entry.error_message = fields.text("error_message");
+  entry.error_detail = text_in(fields, "error_detail");
   entry.execution_time_ms = fields.integer("execution_time_ms");
   entry.errors = fields.texts("errors").value_or(std::vector<std::string>());
-  entry.reason = text(fields, "reason");
+  entry.reason = text_in(fields, "reason");
+  entry.by = text_in(fields, "by");
   entry.retry_count = fields.small_integer("retry_count").value_or(0);
   entry.next_retry_at = fields.time("next_retry_at");
   entry.created_at = need(fields, "created_at", fields.time("created_at"));
   if (auto fault = fields.fault()) return unreadable(*fault);
   return entry;
-}
-
-// Reads each element of the list `name` in `body` with `read`.
-template <typename T>
-Result<std::vector<T>> read_list(const JsonValue& body, const std::string& name,
-                                 Result<T> (*read)(const JsonValue&, const std::string&)) {
-  Fields fields(body, "", UnknownMembers::ignored);
-  const auto values = need(fields, name, fields.array(name));
-  if (auto fault = fields.fault()) return unreadable(*fault);
-  std::vector<T> list;
-  list.reserve(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    auto value = read(values[i], name + "[" + std::to_string(i) + "].");
-    if (!value) return value.error();
-    list.push_back(std::move(*value));
-  }
-  return list;
 }
 
 // The kinds of last_failure_problem().
@@ -147,7 +113,7 @@ bool is_last_failure(std::string_view kind) {
 // The last part of a problem's type; empty when the body is not a problem of eventq.
 std::string kind_of(Fields& problem) {
   constexpr std::string_view kType = "urn:eventq:problem:";
-  const std::string type = text(problem, "type");
+  const std::string type = text_in(problem, "type");
   return type.starts_with(kType) ? type.substr(kType.size()) : "";
 }
 
@@ -194,8 +160,8 @@ Error problem_of(int status, Fields& fields) {
   Error error;
   error.code = code_of(kind_of(fields)).value_or(code_of(status));
   // `detail` first, because `error` is only the title of a final failure; see write_problem().
-  error.message = fields.text("detail").value_or(text(fields, "error"));
-  error.field = text(fields, "field");
+  error.message = fields.text("detail").value_or(text_in(fields, "error"));
+  error.field = text_in(fields, "field");
   return error;
 }
 

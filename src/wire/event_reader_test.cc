@@ -43,6 +43,7 @@ class EventReader : public testing::Test {
     event.sequence = 3;
     event.priority = -2;
     event.max_retries = 5;
+    event.max_attempts = 6;
     event.retry = RetryPolicy{RetryPolicy::Kind::exponential, Millis(10), Millis(20), 0.25};
     event.timestamp = kNoon - Millis(1);
     event.created_at = kNoon;

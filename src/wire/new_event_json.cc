@@ -67,6 +67,7 @@ NewEvent read_event(Fields& fields, EventForm form) {
   if (form != EventForm::on_complete) event.queue = fields.text("queue").value_or(event.queue);
   event.priority = fields.small_integer("priority").value_or(0);
   event.max_retries = fields.small_integer("max_retries");
+  event.max_attempts = fields.small_integer("max_attempts");
   if (form != EventForm::on_complete) {
     event.event_id = read_name(fields, "event_id", "leave it out to have one made.");
   }
@@ -122,6 +123,7 @@ void write_members(JsonWriter& json, const NewEvent& event, EventForm form) {
   json.key("payload").raw(event.payload);
   json.key("queue").string(event.queue).key("priority").integer(event.priority);
   if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
+  if (event.max_attempts) json.key("max_attempts").integer(*event.max_attempts);
   write_set(json, "event_id", event.event_id);
   write_set(json, "correlation_id", event.correlation_id);
   write_origin(json, event);

@@ -17,7 +17,7 @@ class NewEventJson : public ParsedTest {};
 
 TEST_F(NewEventJson, AnEventKeepsEachMember) {
   const auto event = parse_event(json(R"({"title":"Mail","description":"d","tags":"a,b","payload":{"n": 1.0},
-      "queue":"q","priority":-3,"max_retries":7,"event_id":"my-1","correlation_id":"c-1"})"));
+      "queue":"q","priority":-3,"max_retries":7,"max_attempts":9,"event_id":"my-1","correlation_id":"c-1"})"));
 
   ASSERT_TRUE(event.has_value()) << event.error().message;
   EXPECT_EQ(event->title, "Mail");
@@ -27,6 +27,7 @@ TEST_F(NewEventJson, AnEventKeepsEachMember) {
   EXPECT_EQ(event->queue, "q");
   EXPECT_EQ(event->priority, -3);
   EXPECT_EQ(event->max_retries, 7);
+  EXPECT_EQ(event->max_attempts, 9);
   EXPECT_EQ(event->event_id, "my-1");
   EXPECT_EQ(event->correlation_id, "c-1");
 }
@@ -69,6 +70,7 @@ TEST_F(NewEventJson, ARefusalNamesTheBadMember) {
       {R"({"title":"t","tags":"a","priority":1.5})", "priority"},
       {R"({"title":"t","tags":"a","priority":9223372036854775807})", "priority"},
       {R"({"title":"t","tags":"a","max_retries":-1})", "max_retries"},
+      {R"({"title":"t","tags":"a","max_attempts":0})", "max_attempts"},
       {R"({"title":"t","tags":"a","event_id":""})", "event_id"},
       {R"({"title":"t","tags":"a","queue":"a b"})", "queue"},
       {R"({"title":"t","tags":"a","status":"COMPLETED"})", "status"},
@@ -105,7 +107,8 @@ TEST_F(NewEventJson, AnUnknownMemberIsAnsweredWithTheKnownOnes) {
   EXPECT_EQ(
       event.error().message,
       "There is no member \"titel\" here; there are title, description, tags, payload, queue, priority, "
-      "max_retries, event_id, correlation_id, causation_id, trace_id, pattern, version, source, "
+      "max_retries, max_attempts, event_id, correlation_id, causation_id, trace_id, pattern, version, "
+      "source, "
       "traceparent, tracestate, published_by, timestamp, "
       "ordering_key, supersede_key, run_at, retry and delay.");
 }
@@ -276,6 +279,7 @@ TEST_F(NewEventJson, AStoredEventIsReadBack) {
   event.queue = "mail";
   event.priority = -3;
   event.max_retries = 0;
+  event.max_attempts = 9;
   event.event_id = "e";
   event.correlation_id = "c";
   event.causation_id = "x";
@@ -295,7 +299,7 @@ TEST_F(NewEventJson, AStoredEventIsReadBack) {
   EXPECT_EQ(
       text,
       R"({"title":"All \"sent\"","description":"","tags":"a,b","payload":{"n": 1.0},"queue":"mail","priority":-3,)"
-      R"("max_retries":0,"event_id":"e","correlation_id":"c","causation_id":"x","trace_id":"t1","pattern":"p",)"
+      R"("max_retries":0,"max_attempts":9,"event_id":"e","correlation_id":"c","causation_id":"x","trace_id":"t1","pattern":"p",)"
       R"("version":"v","source":{"id":"i"},"timestamp":"2025-12-24T10:30:00.000Z","ordering_key":"o",)"
       R"("supersede_key":"s","run_at":"2025-12-24T10:30:00.001Z",)"
       R"("retry":{"kind":"exponential","baseMs":1,"capMs":2,"jitter":0.1},"delay_ms":1500,)"

@@ -1,8 +1,10 @@
 // observe_json.cc: see observe_json.h.
 #include "wire/observe_json.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
 #include "model/names.h"
@@ -41,6 +43,7 @@ void write_queue_metrics(JsonWriter& json, const QueueMetrics& queue) {
     json.null();
   }
   json.key("backpressure").boolean(queue.backpressure);
+  json.key("subscribers").integer(queue.subscribers).key("unattended").integer(queue.unattended);
   write_totals(json, totals);
   json.key("avg_wait_ms").number(ratio(queue.wait.sum() * 1000, queue.wait.total()));
   json.key("avg_run_ms").number(ratio(static_cast<double>(totals.run_ms), totals.runs));
@@ -69,9 +72,22 @@ std::int64_t sum_of(const Metrics& metrics, Status status) {
   return sum;
 }
 
+// `workers` leaves out those that are gone.
+void write_worker_counts(JsonWriter& json, const std::array<std::int64_t, kWorkerStates>& counts) {
+  const auto count_of = [&](WorkerState state) { return counts.at(static_cast<std::size_t>(state)); };
+  const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  json.key("workers").integer(all - count_of(WorkerState::gone));
+  json.key("stale_workers").integer(count_of(WorkerState::stale)).key("worker_states").begin_object();
+  using enum WorkerState;
+  for (const WorkerState state : {active, idle, stale, gone}) {
+    json.key(name_of(state)).integer(count_of(state));
+  }
+  json.end_object();
+}
+
 }  // namespace
 
-void write_worker(JsonWriter& json, const WorkerState& worker) {
+void write_worker(JsonWriter& json, const ListedWorker& worker) {
   json.begin_object().key("worker_id").string(worker.row.id);
   json.key("first_seen").time(worker.row.first_seen).key("last_seen").time(worker.row.last_seen);
   json.key("completed").integer(worker.row.completed).key("failed").integer(worker.row.failed);
@@ -81,14 +97,20 @@ void write_worker(JsonWriter& json, const WorkerState& worker) {
   if (worker.asked) {
     json.key("queue").string(worker.asked->queue).key("tags").string(join_tags(worker.asked->tags));
   }
-  json.key("stale").boolean(worker.stale);
+  json.key("state").string(name_of(worker.state)).key("asks").begin_array();
+  if (is_asking(worker)) {
+    for (const Selector& it : worker.asks) {
+      json.begin_object().key("queue").string(it.queue).key("tags").string(join_tags(it.tags)).end_object();
+    }
+  }
+  json.end_array().key("stale").boolean(worker.state == WorkerState::stale);
   write_set(json, "stale_because", worker.stale_because);
   json.end_object();
 }
 
-void write_workers(JsonWriter& json, const std::vector<WorkerState>& workers) {
+void write_workers(JsonWriter& json, const std::vector<ListedWorker>& workers) {
   json.begin_object().key("workers").begin_array();
-  for (const WorkerState& worker : workers) write_worker(json, worker);
+  for (const ListedWorker& worker : workers) write_worker(json, worker);
   json.end_array().end_object();
 }
 
@@ -100,7 +122,7 @@ void write_metrics(JsonWriter& json, const Metrics& metrics) {
   json.end_array();
   json.key("waiting_claims").integer(metrics.waiting_claims);
   json.key("waiting_ends").integer(metrics.waiting_ends);
-  json.key("workers").integer(metrics.workers).key("stale_workers").integer(metrics.stale_workers);
+  write_worker_counts(json, count_by_state(metrics.workers));
   const std::int64_t commits = metrics.commit_seconds.total();
   json.key("store").begin_object().key("file_bytes").integer(metrics.sizes.file_bytes);
   json.key("log_bytes").integer(metrics.sizes.log_bytes).key("commits").integer(commits);

@@ -8,8 +8,8 @@
 
 namespace eventq::wire {
 
-void write_worker(JsonWriter& json, const WorkerState& worker);
-void write_workers(JsonWriter& json, const std::vector<WorkerState>& workers);
+void write_worker(JsonWriter& json, const ListedWorker& worker);
+void write_workers(JsonWriter& json, const std::vector<ListedWorker>& workers);
 
 void write_metrics(JsonWriter& json, const Metrics& metrics);
 

@@ -85,9 +85,20 @@ void write_callers(Page& page, const Metrics& metrics) {
   page.sample({}, metrics.waiting_claims);
   page.family("eventq_end_waiting", "gauge", "Callers that wait for an end.");
   page.sample({}, metrics.waiting_ends);
-  page.family("eventq_workers", "gauge", "Workers seen, by state.");
-  page.sample({{"state", "active"}}, std::max<std::int64_t>(0, metrics.workers - metrics.stale_workers));
-  page.sample({{"state", "stale"}}, metrics.stale_workers);
+  page.family("eventq_workers", "gauge", "Workers of the last day, by state.");
+  const auto counts = count_by_state(metrics.workers);
+  using enum WorkerState;
+  for (const WorkerState state : {active, idle, stale, gone}) {
+    page.sample({{"state", name_of(state)}}, counts.at(static_cast<std::size_t>(state)));
+  }
+  page.family("eventq_queue_subscribers", "gauge", "Workers that ask for events of the queue.");
+  for (const QueueMetrics& queue : metrics.queues) {
+    page.sample({{"queue", queue.queue}}, queue.subscribers);
+  }
+  page.family("eventq_queue_unattended", "gauge", "Pending events of a queue that no worker asks for.");
+  for (const QueueMetrics& queue : metrics.queues) {
+    page.sample({{"queue", queue.queue}}, queue.unattended);
+  }
 }
 
 void write_store(Page& page, const Metrics& metrics) {

@@ -24,6 +24,8 @@ Metrics metrics() {
   mail.totals = {11, 1, 9, 5, 3, 2, 1, 4, 6, 7, 425, 10};
   mail.oldest_pending = Millis(1500);
   mail.backpressure = true;
+  mail.subscribers = 2;
+  mail.unattended = 5;
   mail.wait = Histogram(bounds);
   for (const double value : {0.005, 0.006, 0.5, 1.0, 2.5}) mail.wait.add(value);
   mail.run = Histogram(bounds);
@@ -33,8 +35,10 @@ Metrics metrics() {
   metrics.queues = {mail, odd};
   metrics.waiting_claims = 2;
   metrics.waiting_ends = 1;
-  metrics.workers = 4;
-  metrics.stale_workers = 1;
+  using enum WorkerState;
+  for (const WorkerState state : {active, active, active, stale, gone}) {
+    metrics.workers.push_back({.state = state});
+  }
   metrics.commit_seconds = Histogram(bounds);
   metrics.commit_seconds.add(0.002);
   metrics.sizes = {4096, 512};
@@ -65,6 +69,10 @@ TEST(Prometheus, CountersAndGaugesHaveTheLabelOfTheirQueue) {
            "eventq_end_waiting 1\n",
            "eventq_workers{state=\"active\"} 3\n",
            "eventq_workers{state=\"stale\"} 1\n",
+           "eventq_workers{state=\"idle\"} 0\n",
+           "eventq_workers{state=\"gone\"} 1\n",
+           "eventq_queue_subscribers{queue=\"mail\"} 2\n",
+           "eventq_queue_unattended{queue=\"mail\"} 5\n",
            "eventq_store_wal_bytes 512\n",
            "eventq_store_size_bytes 4096\n",
        }) {

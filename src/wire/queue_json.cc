@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "model/cause.h"
 #include "model/names.h"
 #include "wire/answer_json.h"
 #include "wire/config_json.h"
@@ -179,7 +180,9 @@ void write_queue_log(JsonWriter& json, const std::vector<QueueLogEntry>& entries
 void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures) {
   json.begin_object().key("failures").begin_array();
   for (const FailureGroup& group : failures) {
-    json.begin_object().key("queue").string(group.queue).key("cause").string(group.cause);
+    json.begin_object().key("id").string(failure_group_id(group.queue, group.cause));
+    json.key("queue").string(group.queue).key("cause").string(group.cause);
+    json.key("sample").string(sample_of(group));
     json.key("events").integer(group.events).key("first_at").time(group.first_at);
     json.key("last_at").time(group.last_at).key("last_event_id").integer(id_number(group.last_event));
     json.end_object();

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <string>
 
+#include "model/cause.h"
 #include "model/policy.h"
 #include "support/written.h"
 
@@ -206,12 +207,14 @@ TEST(QueueJson, ARetryNamesTheEvents) {
 }
 
 TEST(QueueJson, FailuresAreGroupedByTheirCause) {
-  const FailureGroup group{"mail", "Timeout after # ms", 12, kNoon, kNoon + Millis(1), EventId{77}};
+  const FailureGroup group{"mail",      "Timeout after # ms", 12, kNoon, kNoon + Millis(1),
+                           EventId{77}, "Timeout after 31 ms"};
 
   EXPECT_EQ(
       written([&](JsonWriter& json) { write_failures(json, {group}); }),
-      R"({"failures":[{"queue":"mail","cause":"Timeout after # ms","events":12,)"
-      R"("first_at":"2025-12-24T10:30:00.000Z","last_at":"2025-12-24T10:30:00.001Z","last_event_id":77}]})");
+      R"({"failures":[{"id":")" + failure_group_id("mail", "Timeout after # ms") +
+          R"(","queue":"mail","cause":"Timeout after # ms","sample":"Timeout after 31 ms","events":12,)"
+          R"("first_at":"2025-12-24T10:30:00.000Z","last_at":"2025-12-24T10:30:00.001Z","last_event_id":77}]})");
 }
 
 }  // namespace

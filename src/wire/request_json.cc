@@ -29,6 +29,8 @@ void read_report(Fields& fields, ReportKind report, Change& change) {
     outcome.status_code = fields.small_integer("status_code");
     outcome.execution_time_ms = fields.integer("execution_time_ms");
     outcome.errors = fields.texts("errors").value_or(std::vector<std::string>());
+    const auto result = fields.any("result");
+    if (result && result->type() != JsonType::null) outcome.result = result->raw();
     change.what = Complete{std::move(outcome)};
   }
   if (report == ReportKind::fail) {
@@ -36,6 +38,7 @@ void read_report(Fields& fields, ReportKind report, Change& change) {
     failure.status_code = fields.small_integer("status_code");
     failure.execution_time_ms = fields.integer("execution_time_ms");
     failure.message = fields.text("error_message").value_or("");
+    failure.detail = fields.text("error_detail").value_or("");
     failure.permanent = fields.boolean("permanent").value_or(false);
     change.what = Fail{std::move(failure)};
   }
@@ -241,47 +244,6 @@ Result<Subscription> parse_stream(const std::vector<QueryParameter>& query) {
   wanted.limit = fields.whole("prefetch");
   if (auto fault = fields.fault()) return *fault;
   return check(std::move(wanted), TagRule::optional, {"prefetch", 1});
-}
-
-Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {
-  QueryFields fields(query);
-  ListFilter filter;
-  const auto status = fields.text("status");
-  const auto tags = fields.text("tags");
-  filter.event_id = fields.text("event_id");
-  filter.queue = fields.text("queue");
-  filter.worker_id = fields.text("worker_id");
-  filter.correlation_id = fields.text("correlation_id");
-  const std::int64_t limit = fields.whole("limit").value_or(20);
-  filter.offset = fields.whole("offset").value_or(0);
-  filter.after = static_cast<EventId>(fields.whole("after_id").value_or(0));
-  if (auto fault = fields.fault()) return *fault;
-
-  if (status) {
-    filter.status = status_in_any_case(*status);
-    if (!filter.status) {
-      return invalid("status",
-                     "There is no status \"" + *status +
-                         "\"; there are PENDING, PROCESSING, COMPLETED, COMPLETED_WITH_ERRORS, FAILED, "
-                         "SUPERSEDED and CANCELLED.");
-    }
-  }
-  if (filter.event_id) {
-    if (auto fault = validate_event_id(*filter.event_id)) return *fault;
-  }
-  if (tags) {
-    // Refuses an empty list, which could mean all events or none.
-    auto cleaned = parse_tags(*tags);
-    if (!cleaned) return cleaned.error();
-    filter.tags = std::move(*cleaned);
-  }
-  if (auto fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
-  filter.limit = static_cast<std::size_t>(limit);
-  if (auto fault = out_of_range("offset", filter.offset, 0, limits::kOffset)) {
-    fault->message += " Use after_id for deep pages.";
-    return *fault;
-  }
-  return filter;
 }
 
 Result<bool> parse_include_logs(const std::vector<QueryParameter>& query) {

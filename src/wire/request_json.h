@@ -72,7 +72,6 @@ Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query
 // The query of a stream. Its parameter `prefetch` becomes `limit`.
 Result<Subscription> parse_stream(const std::vector<QueryParameter>& query);
 
-Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query);
 Result<bool> parse_include_logs(const std::vector<QueryParameter>& query);
 Result<Cancel> parse_cancel(const std::vector<QueryParameter>& query);
 Result<Reset> parse_reset(const std::vector<QueryParameter>& query);

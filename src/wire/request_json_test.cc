@@ -285,38 +285,6 @@ TEST_F(RequestJson, TheLimitsOfAStreamAreExact) {
   }
 }
 
-TEST_F(RequestJson, AFilterReadsEachParameter) {
-  const auto filter = parse_filter(
-      query("status=FAILED&tags=a,b&event_id=17&queue=q&worker_id=w&correlation_id=c&limit=5&offset=10&"
-            "after_id=3"));
-
-  ASSERT_TRUE(filter.has_value()) << filter.error().message;
-  EXPECT_EQ(filter->status, Status::failed);
-  EXPECT_EQ(filter->tags, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(filter->event_id, "17");
-  EXPECT_EQ(filter->queue, "q");
-  EXPECT_EQ(filter->worker_id, "w");
-  EXPECT_EQ(filter->correlation_id, "c");
-  EXPECT_EQ(filter->limit, 5U);
-  EXPECT_EQ(filter->offset, 10);
-  EXPECT_EQ(filter->after, EventId{3});
-}
-
-TEST_F(RequestJson, AStatusMayBeInAnyLetterCase) {
-  for (const std::string_view text : {"status=completed_with_errors", "status=Completed_With_Errors"}) {
-    EXPECT_EQ(parse_filter(query(text)).value().status, Status::completed_with_errors) << text;
-  }
-  EXPECT_EQ(parse_filter(query("status=pending")).value().status, Status::pending);
-}
-
-TEST_F(RequestJson, AFilterRefusesUnknownParameters) {
-  for (const std::string_view text :
-       {"status=lost", "status=", "limit=0", "limit=1001", "offset=-1", "offset=1000000001", "after_id=x",
-        "tags=", "event_id=", "event_id=a%20b", "page=2"}) {
-    EXPECT_FALSE(parse_filter(query(text)).has_value()) << text;
-  }
-}
-
 TEST_F(RequestJson, TheNameOfAnEventInAPathIsItsNumberOrItsDecodedEventId) {
   const auto named = [](std::string_view text) { return parse_event_name(text).value(); };
   EXPECT_EQ(named("17").id, EventId{17});

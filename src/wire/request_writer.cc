@@ -22,10 +22,12 @@ void write_content(JsonWriter& json, const ReportContent& what) {
                  [&](const Outcome& outcome) {
                    write_numbers(json, outcome);
                    if (!outcome.errors.empty()) json.key("errors").strings(outcome.errors);
+                   if (!outcome.result.empty()) json.key("result").raw(outcome.result);
                  },
                  [&](const Failure& failure) {
                    write_numbers(json, failure);
                    write_set(json, "error_message", failure.message);
+                   write_set(json, "error_detail", failure.detail);
                    if (failure.permanent) json.key("permanent").boolean(true);
                  },
                  [&](const Return& how) {
@@ -84,6 +86,12 @@ std::string write_heartbeat(const Lease& lease) {
   return json_text([&](JsonWriter& json) {
     write_lease(json.begin_object(), lease);
     json.end_object();
+  });
+}
+
+std::string write_actor(const Actor& actor) {
+  return json_text([&](JsonWriter& json) {
+    json.begin_object().key("by").string(actor.by).key("reason").string(actor.reason).end_object();
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "eventq/admin.h"
 #include "eventq/clock.h"
 #include "eventq/event.h"
 #include "eventq/queue.h"
@@ -22,6 +23,9 @@ std::string_view path_of(const ReportContent& what);
 std::string write_report(const Lease& lease, const ReportContent& what);
 // The body of a heartbeat.
 std::string write_heartbeat(const Lease& lease);
+
+// The body of a change to a queue that a person asks for.
+std::string write_actor(const Actor& actor);
 
 // The body of POST /events/next. Reports are written in three lists, and the server returns their results in
 // the order completed, failed, released; within a list in the order of the request.

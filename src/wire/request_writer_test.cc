@@ -34,6 +34,10 @@ TEST_F(RequestWriter, ReportsHaveTheMembersOfTheirKind) {
   EXPECT_EQ(write_report(lease, Failure{500, 12, "no", true}),
             R"({"worker_id":"w:1","attempt":2,"status_code":500,"execution_time_ms":12,)"
             R"("error_message":"no","permanent":true})");
+  EXPECT_EQ(write_report(lease, Outcome{.result = R"({"a": 1})"}),
+            R"({"worker_id":"w:1","attempt":2,"result":{"a": 1}})");
+  EXPECT_EQ(write_report(lease, Failure{.message = "no", .detail = "at\nline 7"}),
+            R"({"worker_id":"w:1","attempt":2,"error_message":"no","error_detail":"at\nline 7"})");
   EXPECT_EQ(write_report(lease, Return{1500ms, "busy"}),
             R"({"worker_id":"w:1","attempt":2,"delay":2,"reason":"busy"})");
   EXPECT_EQ(write_heartbeat(Lease{EventId{7}, "w:1", std::nullopt}), R"({"worker_id":"w:1"})");

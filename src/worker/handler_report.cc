@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
 
@@ -41,6 +42,37 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
 std::string clean(std::string text, std::size_t limit) {
   std::replace(text.begin(), text.end(), '\0', ' ');
   return cut_utf8(to_valid_utf8(text), limit);
+}
+
+// The end of a text, in the same form: there a stack trace names what was thrown, and a program its error.
+std::string clean_end(std::string text, std::size_t limit) {
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return utf8_end(to_valid_utf8(text), limit);
+}
+
+std::string detail(const std::vector<Handled>& handled) {
+  std::string last;
+  for (const Handled& one : handled) last = one.detail().empty() ? last : one.detail();
+  return clean_end(std::move(last), limits::kErrorDetail);
+}
+
+std::string result(const std::vector<Handled>& handled) {
+  std::string last;
+  for (const Handled& one : handled) last = one.result().empty() ? last : one.result();
+  return last;
+}
+
+// Why the queue would refuse the result; empty: it would not.
+std::string bad_result(const std::string& result) {
+  if (result.empty()) return {};
+  if (result.size() > limits::kResult) {
+    return "The result has " + std::to_string(result.size()) + " bytes; at most " +
+           std::to_string(limits::kResult) + " are allowed.";
+  }
+  constexpr std::size_t kLevelsAround = 3;  // those of the request of POST /events/next
+  JsonParser parser(limits::kJsonDepth - kLevelsAround);
+  const auto parsed = parser.parse(result);
+  return parsed ? "" : "The result is not JSON: " + parsed.error().message;
 }
 
 std::vector<std::string> errors(const std::vector<Handled>& handled) {
@@ -79,8 +111,10 @@ Millis delay(const std::vector<Handled>& handled) {
 decltype(Report::what) handler_report(const std::vector<Handled>& handled, Millis took) {
   const std::int64_t ms = std::clamp<std::int64_t>(took.count(), 0, limits::kExecutionTimeMs);
   const auto failure = [&](const std::string& message, bool permanent) {
-    return Failure{
-        .execution_time_ms = ms, .message = clean(message, limits::kErrorMessage), .permanent = permanent};
+    return Failure{.execution_time_ms = ms,
+                   .message = clean(message, limits::kErrorMessage),
+                   .permanent = permanent,
+                   .detail = detail(handled)};
   };
   if (handled.empty()) return failure("No handler of this worker matches the event.", false);
 
@@ -92,7 +126,9 @@ decltype(Report::what) handler_report(const std::vector<Handled>& handled, Milli
     case Kind::error:
     case Kind::done: break;
   }
-  return Outcome{.execution_time_ms = ms, .errors = errors(handled)};
+  std::string returned = result(handled);
+  if (const std::string fault = bad_result(returned); !fault.empty()) return failure(fault, true);
+  return Outcome{.execution_time_ms = ms, .errors = errors(handled), .result = std::move(returned)};
 }
 
 }  // namespace eventq

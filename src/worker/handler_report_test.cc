@@ -36,6 +36,43 @@ TEST(HandlerReport, DoneIsAnOutcomeWithoutErrors) {
   EXPECT_EQ(outcome({Handled::done(), Handled::done()}).execution_time_ms, 7);
 }
 
+TEST(HandlerReport, TheLastResultIsThatOfTheEvent) {
+  EXPECT_EQ(outcome({Handled::done("[1]")}).result, "[1]");
+  EXPECT_EQ(outcome({Handled::done("[1]"), Handled::error("late", "[2]"), Handled::done()}).result, "[2]");
+  EXPECT_EQ(outcome({Handled::done()}).result, "");
+}
+
+TEST(HandlerReport, AResultThatTheQueueWouldRefuseIsAPermanentFailure) {
+  const auto text_of = [](std::size_t bytes) { return '"' + std::string(bytes - 2, 'x') + '"'; };
+
+  EXPECT_EQ(outcome({Handled::done(text_of(limits::kResult))}).result.size(), limits::kResult);
+  const Failure too_large = failure({Handled::done(text_of(limits::kResult + 1))});
+  EXPECT_TRUE(too_large.permanent);
+  EXPECT_EQ(too_large.message, "The result has 65537 bytes; at most 65536 are allowed.");
+  EXPECT_THAT(failure({Handled::done("{")}).message, testing::HasSubstr("The result is not JSON"));
+}
+
+TEST(HandlerReport, AFailureHasItsDetailAndNoResult) {
+  const Failure retry = failure({Handled::done("[1]"), Handled::retry("timeout", "at line 7")});
+
+  EXPECT_EQ(retry.message, "timeout");
+  EXPECT_EQ(retry.detail, "at line 7");
+  EXPECT_EQ(failure({Handled::fail("no", std::string("a\0\xFF", 3))}).detail, "a \xEF\xBF\xBD");
+}
+
+TEST(HandlerReport, OfALongDetailTheEndIsKept) {
+  const std::string last = "the error";
+  const auto detail = [&](std::size_t bytes) {
+    return failure({Handled::retry("no", std::string(bytes - last.size(), 'x') + last)}).detail;
+  };
+
+  for (const std::size_t bytes : {limits::kErrorDetail - 1, limits::kErrorDetail}) {
+    EXPECT_EQ(detail(bytes).size(), bytes);
+  }
+  EXPECT_EQ(detail(limits::kErrorDetail + 1).size(), limits::kErrorDetail);
+  EXPECT_TRUE(detail(limits::kErrorDetail + 1).ends_with(last));
+}
+
 TEST(HandlerReport, EveryErrorIsKeptInTheOrderOfTheHandlers) {
   EXPECT_THAT(outcome({Handled::error("no printer"), Handled::done(), Handled::error("no ink")}).errors,
               ElementsAre("no printer", "no ink"));

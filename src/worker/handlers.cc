@@ -1,22 +1,48 @@
 // handlers.cc: see handlers.h.
 #include "worker/handlers.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
+#include <memory>
+#include <typeinfo>
 #include <utility>
 
+#include "model/pattern.h"
 #include "model/tags.h"
-#include "worker/pattern.h"
 
 namespace eventq {
 namespace {
+
+std::string type_name(const std::exception& thrown) {
+  const char* const mangled = typeid(thrown).name();
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                    std::free);
+  return status == 0 ? name.get() : mangled;
+}
+
+// "std::runtime_error: no route", then one line for each exception that is nested in it.
+std::string describe_thrown(const std::exception& thrown) {
+  std::string text = type_name(thrown) + ": " + thrown.what();
+  try {
+    std::rethrow_if_nested(thrown);
+  } catch (const std::exception& cause) {
+    text += "\ncaused by " + describe_thrown(cause);
+  } catch (...) {
+    text += "\ncaused by something that is not a std::exception";
+  }
+  return text;
+}
 
 // A handler's exception fails its event and must not end the worker's thread.
 Handled call(const Handler& handler, const Event& event, const std::stop_token& stop) {
   try {
     return handler(event, stop);
   } catch (const std::exception& thrown) {
-    return Handled::retry(thrown.what());
+    return Handled::retry(thrown.what(), describe_thrown(thrown));
   } catch (...) {
     return Handled::retry("The handler threw something that is not a std::exception.");
   }

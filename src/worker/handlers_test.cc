@@ -46,6 +46,24 @@ TEST(Handlers, AllMatchingHandlersRunInTheOrderOfRegistration) {
   EXPECT_THAT(names(handlers, event({"fax"}, "order.created")), IsEmpty());
 }
 
+TEST(Handlers, AnExceptionsDetailHasItsTypeAndTheExceptionsNestedInIt) {
+  Handlers handlers;
+  handlers.on_tag("a", [](const Event&, const std::stop_token&) -> Handled {
+    try {
+      throw std::invalid_argument("no address");
+    } catch (...) {
+      std::throw_with_nested(std::runtime_error("cannot send"));
+    }
+  });
+
+  const auto handled = handlers.run(event({"a"}), {}).value();
+
+  EXPECT_EQ(handled.at(0).message(), "cannot send");
+  EXPECT_THAT(handled.at(0).detail(), HasSubstr("std::runtime_error"));
+  EXPECT_THAT(handled.at(0).detail(),
+              HasSubstr(": cannot send\ncaused by std::invalid_argument: no address"));
+}
+
 TEST(Handlers, AnExceptionIsARetryAndTheOtherHandlersRun) {
   Handlers handlers;
   handlers.on_tag("a", [](const Event&, const std::stop_token&) -> Handled {

@@ -108,6 +108,10 @@ bool Worker::Runtime::stop() {
   has_reports_.notify_all();
   lock.unlock();
   join(reporter_);
+  // The last reports were sent or given up. A failure is no loss: the worker counts as gone after a while.
+  if (const auto done = queue_.sign_off(options_.worker_id); !done) {
+    log(LogLevel::info, LogLine("worker could not sign off").add("error", done.error().message));
+  }
 
   lock.lock();
   finished_ = true;

@@ -12,6 +12,16 @@ namespace {
 // The lower limit of leaseMs. A server that sends less must not make the renewer spin.
 constexpr Millis kShortestLease{100};
 
+// JSON may write a byte of a detail as six, so the body of a request with these is below limits::kBatchBody.
+constexpr std::size_t kReportBytes = limits::kBatchBody / 8;
+
+std::size_t size_of(const Report& report) {
+  const auto* const outcome = std::get_if<Outcome>(&report.what);
+  const auto* const failure = std::get_if<Failure>(&report.what);
+  if (outcome != nullptr) return outcome->result.size();
+  return failure == nullptr ? 0 : failure->message.size() + failure->detail.size();
+}
+
 // Whether sending the same request again would fail again.
 bool is_final(ErrorCode code) { return code == ErrorCode::invalid_argument || code == ErrorCode::too_large; }
 
@@ -133,8 +143,15 @@ void Worker::Runtime::report() {
   }
 }
 
+// Takes no more than kReportBytes of results and details, because a request has a limit, too.
 std::vector<Report> Worker::Runtime::take_reports() {
-  const auto count = static_cast<std::ptrdiff_t>(std::min(reports_.size(), reports_at_once_));
+  std::ptrdiff_t count = 0;
+  std::size_t bytes = 0;
+  for (const Report& report : reports_) {
+    bytes += size_of(report);
+    if (count == static_cast<std::ptrdiff_t>(reports_at_once_) || (count > 0 && bytes > kReportBytes)) break;
+    ++count;
+  }
   std::vector<Report> taken(std::move_iterator(reports_.begin()),
                             std::move_iterator(reports_.begin() + count));
   reports_.erase(reports_.begin(), reports_.begin() + count);

@@ -5,7 +5,9 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "base/steady.h"
 #include "eventq/worker.h"
@@ -18,6 +20,7 @@ namespace eventq {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -50,6 +53,36 @@ class NextCount final : public WrappedQueue {
   std::size_t seen_claims_ = 0;
   std::size_t seen_returns_ = 0;
 };
+
+// Counts sign-offs, and the calls of next() after one.
+class SignOffs final : public WrappedQueue {
+ public:
+  using WrappedQueue::WrappedQueue;
+
+  Result<NextResult> next(const NextRequest& request) override {
+    if (!workers.empty()) ++calls_after;
+    return WrappedQueue::next(request);
+  }
+  Result<void> sign_off(const std::string& worker_id) override {
+    workers.push_back(worker_id);
+    return WrappedQueue::sign_off(worker_id);
+  }
+
+  std::vector<std::string> workers;
+  int calls_after = 0;
+};
+
+TEST_P(WorkerStop, AStoppingWorkerSignsOffAfterItsLastCall) {
+  SignOffs signs_off(*queue);
+  Worker worker(signs_off, {.worker_id = "w:1"});
+  worker.on_tag("email", [](const Event&, const std::stop_token&) { return Handled::done(); });
+  ASSERT_TRUE(worker.start());
+  EXPECT_THAT(signs_off.workers, IsEmpty());
+
+  EXPECT_TRUE(worker.stop());
+  EXPECT_THAT(signs_off.workers, ElementsAre("w:1"));
+  EXPECT_EQ(signs_off.calls_after, 0);
+}
 
 TEST_P(WorkerStop, WaitsForTheHandlersThatRun) {
   Gate began;

@@ -45,6 +45,29 @@ TEST_P(WorkerTest, AnEventWhoseHandlerIsDoneIsCompleted) {
   EXPECT_GE(completed[0].execution_time_ms.value(), 0);
 }
 
+TEST_P(WorkerTest, AnEventHasTheResultOfItsHandler) {
+  Worker worker(*queue);
+  worker.on_tag("sum", [](const Event& event, const std::stop_token&) {
+    return Handled::done(R"({"of":)" + event.payload + "}");
+  });
+  ASSERT_TRUE(worker.start());
+
+  const EventId id = queue->publish({.title = "s", .tags = {"sum"}, .payload = "[1,2]"}).value().id;
+
+  EXPECT_EQ(ended(id).result, R"({"of":[1,2]})");
+}
+
+TEST_P(WorkerTest, AFailureHasTheDetailOfItsHandler) {
+  Worker worker(*queue);
+  worker.on_tag("email", always(Handled::fail("no such customer", "at line 7")));
+  ASSERT_TRUE(worker.start());
+
+  const EventId id = publish("email");
+
+  EXPECT_EQ(ended(id).status, Status::failed);
+  EXPECT_EQ(entries(id, Action::failed).at(0).error_detail, "at line 7");
+}
+
 TEST_P(WorkerTest, AWorkerWithoutAnIdHasTheQueuesId) {
   Worker worker(*queue);
   worker.on_tag("email", always(Handled::done()));
@@ -227,6 +250,41 @@ class CountingQueue final : public WrappedQueue {
   std::mutex mutex_;
   std::size_t held_ = 0;
 };
+
+// Holds the first report until `enough` events were handled, and keeps the most bytes of results in one call.
+class SizedQueue final : public WrappedQueue {
+ public:
+  explicit SizedQueue(Queue& inner) : WrappedQueue(inner) {}
+
+  Result<NextResult> next(const NextRequest& request) override {
+    std::size_t bytes = 0;
+    for (const Report& report : request.reports) bytes += std::get<Outcome>(report.what).result.size();
+    const bool waited = bytes == 0 || enough.wait();
+    EXPECT_TRUE(waited);
+    most_bytes = std::max(most_bytes.load(), bytes);
+    return WrappedQueue::next(request);
+  }
+
+  Gate enough;
+  std::atomic<std::size_t> most_bytes = 0;
+};
+
+TEST_P(WorkerTest, OneCallReportsAtMostFourMebibytesOfResults) {
+  SizedQueue sized(*queue);
+  std::atomic<int> handled = 0;
+  Worker worker(sized, {.threads = 4, .prefetch = 96});
+  worker.on_tag("email", [&](const Event&, const std::stop_token&) {
+    if (++handled == 90) sized.enough.open();
+    return Handled::done('"' + std::string(limits::kResult - 2, 'x') + '"');
+  });
+  std::vector<EventId> ids;
+  for (int i = 0; i < 90; ++i) ids.push_back(publish("email"));
+  ASSERT_TRUE(worker.start());
+
+  for (const EventId id : ids) EXPECT_EQ(ended(id).status, Status::completed);
+  EXPECT_LE(sized.most_bytes, 4U * 1024 * 1024);
+  EXPECT_GT(sized.most_bytes, 3U * 1024 * 1024);
+}
 
 TEST_P(WorkerTest, BatchSizeBoundsTheLimitOfNext) {
   open({.queues = {{"main", {.batch_size = 3}}}});

@@ -39,6 +39,7 @@ constexpr std::array<std::string_view, 6> kMessages = {
     "two\nlines",
     "order 17 of 4",
     "order 9 of 12"};
+constexpr std::array<std::string_view, 4> kResults = {"17", "-0.50", "true", "\"done\""};
 constexpr std::array<Status, 7> kEveryStatus = {
     Status::pending, Status::processing, Status::completed, Status::completed_with_errors,
     Status::failed,  Status::superseded, Status::cancelled};
@@ -60,11 +61,13 @@ void write_report(JsonWriter& json, const Change& change) {
       for (const std::string& error : it->outcome.errors) json.string(error);
       json.end_array();
     }
+    if (!it->outcome.result.empty()) json.key("result").raw(it->outcome.result);
   }
   if (const auto* it = std::get_if<Fail>(&change.what)) {
     if (it->failure.status_code) json.key("status_code").integer(*it->failure.status_code);
     if (it->failure.execution_time_ms) json.key("execution_time_ms").integer(*it->failure.execution_time_ms);
     if (!it->failure.message.empty()) json.key("error_message").string(it->failure.message);
+    if (!it->failure.detail.empty()) json.key("error_detail").string(it->failure.detail);
     if (it->failure.permanent) json.key("permanent").boolean(true);
   }
   if (const auto* it = std::get_if<Release>(&change.what)) {
@@ -171,6 +174,7 @@ NewEvent Generator::new_event() {
   event.queue = some_queue();
   if (percent(50)) event.priority = number(-2, 2);
   if (percent(30)) event.max_retries = number(0, 4);
+  if (percent(15)) event.max_attempts = number(1, 3);
   if (percent(20)) event.event_id = "own-" + std::to_string(event_ids_.size());
   if (percent(25) && !event_ids_.empty()) event.event_id = any_of(event_ids_);
   if (percent(30)) event.correlation_id = some_correlation();
@@ -250,6 +254,7 @@ void Generator::write_event(JsonWriter& json, const NewEvent& event, bool in_bat
   if (event.queue != "main" || percent(20)) json.key("queue").string(event.queue);
   if (event.priority != 0 || percent(10)) json.key("priority").integer(event.priority);
   if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
+  if (event.max_attempts) json.key("max_attempts").integer(*event.max_attempts);
   if (!event.event_id.empty()) json.key("event_id").string(event.event_id);
   if (!in_batch && !event.correlation_id.empty()) json.key("correlation_id").string(event.correlation_id);
   write_more(json, event);
@@ -404,6 +409,7 @@ Outcome Generator::outcome() {
   if (percent(60)) outcome.status_code = number(0, 999);
   if (percent(60)) outcome.execution_time_ms = number(0, 100'000);
   if (percent(20)) outcome.errors = {"first", "second \"quoted\""};
+  if (percent(30)) outcome.result = any_of(kResults);
   return outcome;
 }
 
@@ -413,6 +419,7 @@ Failure Generator::failure() {
   if (percent(60)) failure.execution_time_ms = number(0, 100'000);
   failure.message = any_of(kMessages);
   failure.permanent = percent(10);
+  if (percent(30)) failure.detail = "at line " + std::to_string(number(1, 9));
   return failure;
 }
 
@@ -572,6 +579,14 @@ Operation Generator::list() {
   if (percent(30)) {
     filter.after = some_id();
     add("after_id=" + text_of(filter.after));
+  }
+  if (percent(30)) {
+    filter.order = ListOrder::descending;
+    add("order=desc");
+  }
+  if (percent(20)) {
+    filter.before = some_id();
+    add("before_id=" + text_of(*filter.before));
   }
   operation.command.list = std::move(filter);
   return operation;

@@ -31,7 +31,8 @@ bool same_body(const Event& a, const Event& b) {
          a.created_at == b.created_at && a.ordering_key == b.ordering_key &&
          a.supersede_key == b.supersede_key && a.causation_id == b.causation_id && a.trace_id == b.trace_id &&
          a.pattern == b.pattern && a.version == b.version && a.source == b.source &&
-         a.sequence == b.sequence && a.timestamp == b.timestamp && a.retry == b.retry;
+         a.sequence == b.sequence && a.timestamp == b.timestamp && a.retry == b.retry &&
+         a.max_attempts == b.max_attempts;
 }
 
 // The event as it was before its first claim. The oracle sees that claim with the answer to its worker.
@@ -109,7 +110,14 @@ void Oracle::observe_parked(const Operation& operation, const Ids& fresh, bool o
   ++operation_;
   record_permanent(operation);
   for (const Change& change : operation.command.changes) {
-    if (records_.contains(change.lease.id)) reread(change.lease.id, now);
+    const auto found = records_.find(change.lease.id);
+    if (found == records_.end()) continue;
+    // The answer comes later, so the last reading tells whether the worker held the event.
+    const Event& event = found->second.seen.event;
+    const bool held = event.status == Status::processing && event.worker_id == change.lease.worker_id &&
+                      change.lease.attempt.value_or(event.attempts) == event.attempts;
+    if (held) record_returned(change, event.attempts);
+    reread(change.lease.id, now);
   }
   observe_fresh(fresh, {}, now);
   std::set<EventId> ready = claimable(*operation.command.claim, now);
@@ -142,7 +150,7 @@ void Oracle::observe_time(const Ids& fresh, TimePoint now) {
     const EventRecord& record = records_.at(id);
     const Event& event = record.seen.event;
     const bool over = event.status == Status::processing && due_at(record) <= now;
-    if (!over || event.unreported < policy_.max_attempts) continue;
+    if (!over || event.unreported < event.max_attempts.value_or(policy_.max_attempts)) continue;
     reread(id, now);
     if (records_.at(id).seen.event.status != Status::failed)
       fault(id, "has no attempts left and has not failed");
@@ -256,6 +264,7 @@ void Oracle::observe_changes(const Operation& operation, const Answer& answer, T
       record.lease_until = now + settings(queue).lease;
     }
     if (!is_new_report(id, changed)) continue;
+    record_returned(changes[i], changed.entry.attempt);
     const bool revives = std::holds_alternative<Reset>(changes[i].what) && !is_live(record.seen.event);
     const std::int64_t before = depth(queue);
     reread(id, now);
@@ -291,7 +300,7 @@ void Oracle::check_fence(const EventRecord& record, const Change& change, const 
 // worker ever picked, and counts only those behind `after`.
 void Oracle::observe_page(const ListFilter& filter, const EventPage& page) {
   const auto picked = [&](const Details& seen) {
-    return seen.event.id > filter.after &&
+    return seen.event.id > filter.after && (!filter.before || seen.event.id < *filter.before) &&
            std::any_of(seen.log.begin(), seen.log.end(), [&](const LogEntry& entry) {
              return entry.action == Action::picked && entry.worker_id == *filter.worker_id;
            });
@@ -374,6 +383,7 @@ void Oracle::record_first_reading(EventId id, Details details, TimePoint now) {
 // Compares two readings of one event.
 void Oracle::compare(const Details& before, const Details& after) {
   const EventId id = before.event.id;
+  check_returned(after);
   if (!same_body(before.event, after.event)) fault(id, "has a changed body: " + describe(after.event));
   if (after.event.attempts < before.event.attempts) fault(id, "has fewer attempts than before");
   if (after.event.updated_at < before.event.updated_at) fault(id, "has an updated_at earlier than before");
@@ -395,10 +405,36 @@ void Oracle::compare(const Details& before, const Details& after) {
   }
 }
 
+// What the worker returned with a report that was accepted.
+void Oracle::record_returned(const Change& change, int attempt) {
+  if (const auto* complete = std::get_if<Complete>(&change.what)) {
+    results_[change.lease.id] = complete->outcome.result;
+  }
+  if (const auto* fail = std::get_if<Fail>(&change.what)) {
+    details_[{change.lease.id, attempt}] = fail->failure.detail;
+  }
+}
+
+// An event has the result of the completion that was accepted, and a failure the detail of its report.
+void Oracle::check_returned(const Details& details) {
+  const auto result = results_.find(details.event.id);
+  if (details.event.result != (result == results_.end() ? "" : result->second)) {
+    fault(details.event.id, "has another result than was reported: " + details.event.result);
+  }
+  for (const LogEntry& entry : details.log) {
+    const bool reported = entry.action == Action::failed && !entry.worker_id.empty();
+    const auto detail = reported ? details_.find({entry.id, entry.attempt}) : details_.end();
+    if (entry.error_detail != (detail == details_.end() ? "" : detail->second)) {
+      fault(details.event.id, "has another error_detail than was reported: " + entry.error_detail);
+    }
+  }
+}
+
 // A walk over the log alone must end in the event's current state.
 void Oracle::check_walk(const Details& details) {
   const Event& event = details.event;
-  const WalkRules rules{event.max_retries, policy_.max_attempts, permanent_.contains(event.id)};
+  const WalkRules rules{event.max_retries, event.max_attempts.value_or(policy_.max_attempts),
+                        permanent_.contains(event.id)};
   const Walk walk = walk_log(steps_of(details.log), rules);
   if (walk.fault) return fault(event.id, *walk.fault);
   const WalkEnd actual{std::string(name_of(event.status)), event.attempts, event.retry_count,

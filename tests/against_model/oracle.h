@@ -103,6 +103,8 @@ class Oracle {
   void reread(EventId id, TimePoint now);
   void record_first_reading(EventId id, Details details, TimePoint now);
   void compare(const Details& before, const Details& after);
+  void record_returned(const Change& change, int attempt);
+  void check_returned(const Details& details);
   void check_walk(const Details& details);
   void check_pick(const EventRecord& record, const LogEntry& picked, const Details& after);
   [[nodiscard]] bool is_new_report(EventId id, const Changed& changed) const;
@@ -128,6 +130,7 @@ class Oracle {
   void check_superseded(const Event& event);
   void observe_fresh(const Ids& fresh, const std::set<EventId>& answered, TimePoint now);
   void observe_on_complete(const Event& event, TimePoint now);
+  [[nodiscard]] bool is_end_of(const std::string& correlation_id, const std::string& payload);
   void check_on_complete();
   void check_growth(const std::string& queue, std::int64_t depth_before);
   void observe_admin(const Operation& operation, const Answer& answer, TimePoint now);
@@ -146,7 +149,9 @@ class Oracle {
   const Policy policy_;
   const std::function<Details(EventId)> read_event_;
   std::map<EventId, EventRecord> records_;
-  std::set<EventId> permanent_;  // events that a worker reported as permanently failed
+  std::set<EventId> permanent_;             // events that a worker reported as permanently failed
+  std::map<EventId, std::string> results_;  // that completions returned
+  std::map<std::pair<EventId, int>, std::string> details_;  // that failures returned, by attempt
   std::map<std::string, EventId> by_event_id_;
   std::map<std::string, Used> keys_;
   std::vector<std::string> faults_;

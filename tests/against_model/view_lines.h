@@ -11,6 +11,7 @@
 
 #include "base/time_text.h"
 #include "command/command.h"
+#include "model/cause.h"
 #include "model/names.h"
 #include "store/row_text.h"
 #include "support/json_lines.h"
@@ -91,6 +92,7 @@ class Lines {
     const bool is_new = event.status == Status::pending && event.retry_count == 0;
     if (is_new && event.due_at > event.updated_at) put("run_at", text_of(event.due_at));
     if (event.retry) put_retry(*event.retry);
+    if (event.max_attempts) put("max_attempts", text_of(*event.max_attempts));
     const bool processed =
         has_ended(event.status) && event.status != Status::cancelled && event.status != Status::superseded;
     if (processed) put("processed_at", text_of(event.updated_at));
@@ -111,7 +113,14 @@ class Lines {
     put_event(details.event);
     put_end(details.event, "");
     put_last_error("error_message", "", details.log);
+    put_result(details.event);
+    put("error_detail", "null");
+    for (const LogEntry& entry : details.log) {
+      if (entry.action == Action::failed) put("error_detail", quoted_or_null(entry.error_detail));
+    }
   }
+
+  void put_result(const Event& event) { put("result", event.result.empty() ? "null" : event.result); }
 
   // The last error, and its time when `time` is not empty.
   void put_last_error(const std::string& name, const std::string& time, const std::vector<LogEntry>& log) {
@@ -174,6 +183,8 @@ class Lines {
   }
 
   void put_failures(const FailureGroup& group) {
+    put("id", quoted(failure_group_id(group.queue, group.cause)));
+    put("sample", quoted(sample_of(group)));
     put("queue", quoted(group.queue));
     put("cause", quoted(group.cause));
     put("events", text_of(group.events));
@@ -207,6 +218,7 @@ class Lines {
   void put_log_entry(const LogEntry& entry) {
     put_entry(entry);
     put("id", text_of(static_cast<std::int64_t>(entry.log_id)));
+    put_set("error_detail", entry.error_detail);
     if (entry.next_retry_at) put("next_retry_at", text_of(*entry.next_retry_at));
   }
 

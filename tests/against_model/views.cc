@@ -224,6 +224,7 @@ class ClientView {
     put_each("events", correlation->events, [&](const std::string& where, const Event& event) {
       put_in_list(where, event, correlation->last_errors);
       if (event.sequence) put(where + ".sequence", text_of(*event.sequence));
+      at(where + ".").put_result(event);
     });
     return 200;
   }
@@ -367,6 +368,9 @@ class ClientView {
     put("total_exact", page.total_exact ? "true" : "false");
     put("limit", text_of(static_cast<std::int64_t>(operation_.command.list->limit)));
     put("offset", text_of(operation_.command.list->offset));
+    const auto next = page.next();
+    const bool down = operation_.command.list->order == ListOrder::descending;
+    put("next", next ? quoted((down ? "before-" : "after-") + text_of(*next)) : "null");
     return 200;
   }
 

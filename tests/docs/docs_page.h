@@ -9,6 +9,8 @@
 //   ```json      The answer to the command before. A line before the block that begins with three digits
 //                names the HTTP status.
 //   ```toml      A configuration file that the server must accept.
+//   ```cpp       Statements of a function, which must compile without warnings. cpp_prelude.h declares the
+//                functions that a page leaves to its reader.
 //
 // A comment on the line before a block changes that:
 //
@@ -17,6 +19,7 @@
 //   <!-- printed by: COMMAND -->   Lines printed by a command that stays running.
 //   <!-- file: NAME -->            The block is the content of this file.
 //   <!-- exits with: N -->         The commands of the block exit with N instead of 0.
+//   <!-- declarations -->          The C++ of the block belongs outside of a function.
 //
 // A line of its own runs a command that the page does not show:
 //

@@ -1,7 +1,7 @@
 // use_types.ts: a program against the types that openapi-typescript generates from api/openapi.json.
 //
 // `./dev check` compiles it and does not run it. It has no casts, so a member that api/openapi.json describes in a way
-// that TypeScript cannot use is a compile error here. `api.d.ts` is generated into build/lint, beside a copy of this file.
+// that TypeScript cannot use is a compile error here. `api.ts` is generated into build/lint, beside a copy of this file.
 import type { components, paths } from "./api.js";
 
 type Schemas = components["schemas"];

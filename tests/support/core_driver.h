@@ -82,7 +82,7 @@ class CoreDriver {
   // Runs maintenance at the time of the clock.
   void run_once() { keep(core_->run({})); }
   void end_all_waits() { keep(core_->end_all_waits()); }
-  void cancel_wait(Token token) { core_->cancel_wait(reply_to(token)); }
+  void cancel_wait(Token token) { core_->cancel_wait(reply_to(token), clock().now()); }
 
   // Expects next_attention() to be `when`. On a shared store it may be earlier, because the Core polls for
   // due events of other servers every five seconds.

@@ -46,6 +46,7 @@ inline std::string describe(const Event& event) {
       << " unreported=" << event.unreported << " worker_id=" << event.worker_id
       << " created_at=" << describe(event.created_at) << " due_at=" << describe(event.due_at)
       << " updated_at=" << describe(event.updated_at);
+  if (!event.result.empty()) out << " result=" << event.result;
   return out.str();
 }
 
@@ -61,7 +62,8 @@ inline std::string describe(const LogEntry& entry) {
   out << "] reason=" << entry.reason << (entry.by.empty() ? "" : " by=" + entry.by)
       << " retry_count=" << entry.retry_count
       << " next_retry_at=" << (entry.next_retry_at ? describe(*entry.next_retry_at) : "(none)")
-      << " created_at=" << describe(entry.created_at);
+      << " created_at=" << describe(entry.created_at)
+      << (entry.error_detail.empty() ? "" : " error_detail=" + entry.error_detail);
   return out.str();
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "model/tags.h"
 #include "store/row_text.h"
 #include "store/store.h"
 #include "support/describe.h"
@@ -39,8 +40,10 @@ inline std::string describe_more(const Event& event) {
          event.source.name + " ordering_key=" + event.ordering_key + " supersede_key=" + event.supersede_key +
          " attributes=" + event.attributes +
          " sequence=" + (event.sequence ? std::to_string(*event.sequence) : "(none)") +
-         " retry=" + describe(event.retry) + " timestamp=" + describe(event.timestamp) +
-         " picked_at=" + describe(event.picked_at) + " superseded_by=" + describe(event.superseded_by);
+         " retry=" + describe(event.retry) +
+         (event.max_attempts ? " max_attempts=" + std::to_string(*event.max_attempts) : "") +
+         " timestamp=" + describe(event.timestamp) + " picked_at=" + describe(event.picked_at) +
+         " superseded_by=" + describe(event.superseded_by);
 }
 
 inline std::string describe(Line line) {
@@ -137,10 +140,16 @@ inline std::string describe(const WorkerRow& row) {
          " completed=" + std::to_string(row.completed) + " failed=" + std::to_string(row.failed);
 }
 
+inline std::string describe(const WorkerAsk& ask) {
+  return ask.worker_id + " queue=" + ask.selector.queue + " tags=" + join_tags(ask.selector.tags) +
+         " asked_at=" + describe(ask.asked_at);
+}
+
 inline std::string describe(const FailureGroup& group) {
   return group.queue + " <" + group.cause + "> events=" + std::to_string(group.events) +
          " first_at=" + describe(group.first_at) + " last_at=" + describe(group.last_at) +
-         " last_event=" + describe(group.last_event);
+         " last_event=" + describe(group.last_event) +
+         (group.sample.empty() ? "" : " sample=<" + group.sample + ">");
 }
 
 inline std::string describe(const ArchiveFile& file) {
@@ -153,8 +162,8 @@ inline std::string describe(const Stored& stored) {
 
 inline std::string describe(const Recalled& recalled) {
   std::string text = "queues=[" + describe(recalled.queues) + "] workers=[" + describe(recalled.workers) +
-                     "] processing=[" + describe(recalled.processing) + "] checkpoints=[" +
-                     describe(recalled.checkpoints) + "] failed=";
+                     "] asks=[" + describe(recalled.asks) + "] processing=[" + describe(recalled.processing) +
+                     "] checkpoints=[" + describe(recalled.checkpoints) + "] failed=";
   for (const auto& [hour, events] : recalled.failed_by_hour) {
     text += std::to_string(hour) + ":" + std::to_string(events) + ",";
   }

@@ -63,7 +63,7 @@ void TestService::count_call(std::size_t& count) {
   changed_.notify_all();
 }
 
-Response TestService::error_response(int status, std::string_view message) const {
+Response TestService::error_response(int status, std::string_view message, const Headers& /*headers*/) const {
   return {.status = status,
           .body = std::string(message),
           .content_type = "text/plain",

@@ -24,7 +24,8 @@ class TestService final : public Service {
   void on_request(IoThread& thread, ExchangeId exchange, Request request) override;
   void on_sent(IoThread& thread, ExchangeId exchange) override;
   void on_gone(IoThread& thread, ExchangeId exchange) override;
-  [[nodiscard]] Response error_response(int status, std::string_view message) const override;
+  [[nodiscard]] Response error_response(int status, std::string_view message,
+                                        const Headers& headers) const override;
 
   // Each waits for a count, and returns false after a minute.
   bool wait_for_waiting(std::size_t count);  // on /later

@@ -29,10 +29,12 @@ class WrappedQueue : public Queue {
     return inner_.give_back(lease, how);
   }
   Result<NextResult> next(const NextRequest& request) override { return inner_.next(request); }
+  Result<void> sign_off(const std::string& worker_id) override { return inner_.sign_off(worker_id); }
   Result<TimePoint> heartbeat(const Lease& lease) override { return inner_.heartbeat(lease); }
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override {
     return inner_.finalize(id, errors);
   }
+  Result<void> finalize(EventId id, const Outcome& outcome) override { return inner_.finalize(id, outcome); }
   Result<void> finalize(EventId id, Verdict verdict) override { return inner_.finalize(id, verdict); }
   Result<Event> wait(EventId id, Millis timeout) override { return inner_.wait(id, timeout); }
   Result<QueueConfig> settings(const std::string& name) override { return inner_.settings(name); }

@@ -132,6 +132,9 @@ class WrappedStore final : public Store {
     Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override {
       return inner_->find_correlation(id);
     }
+    Result<std::vector<CorrelatedEnd>> correlated_ends(std::string_view id, EndsLimit limit) override {
+      return inner_->correlated_ends(id, limit);
+    }
     Result<void> put_correlation(const CorrelationRow& row) override { return inner_->put_correlation(row); }
     Result<void> put_defaults(const QueueConfig& main, const QueueConfig& others) override {
       return inner_->put_defaults(main, others);
@@ -161,6 +164,9 @@ class WrappedStore final : public Store {
     }
     Result<void> put_recovery(const Recovery& recovery) override { return inner_->put_recovery(recovery); }
     Result<void> add_worker(const WorkerRow& change) override { return inner_->add_worker(change); }
+    Result<void> put_ask(const WorkerAsk& ask) override { return inner_->put_ask(ask); }
+    Result<void> sign_off(std::string_view worker_id) override { return inner_->sign_off(worker_id); }
+    Result<void> drop_workers(TimePoint before) override { return inner_->drop_workers(before); }
     Result<void> put_archive_file(const ArchiveFile& file) override { return inner_->put_archive_file(file); }
     Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override {
       return inner_->oldest_pending(queue);

@@ -1,11 +1,10 @@
 // change_commands.cc: `eventq retry` and `cancel`: change events by id, or all that match a filter.
-#include <unistd.h>
-
 #include <algorithm>
-#include <iostream>
+#include <ostream>
 #include <utility>
 
 #include "cli/commands/author.h"
+#include "cli/commands/confirm.h"
 #include "cli/commands/events.h"
 #include "cli/commands/matched_events.h"
 #include "cli/framework/command_table.h"
@@ -150,29 +149,9 @@ ExitCode show_dry_run(Invocation& run, const std::vector<MatchedEvent>& events) 
   return ExitCode::done;
 }
 
-// Asks for confirmation. Any code but done ends the command.
-ExitCode ask(Invocation& run, const std::vector<MatchedEvent>& events) {
-  if (run.arguments.has("--yes")) return ExitCode::done;
-  std::string what = std::string(change_of(run).verb) + " " + described(run, events);
-  // Without a terminal a prompt would read the input of the script, or wait forever.
-  if (isatty(STDIN_FILENO) != 1) {
-    return wrong_usage(run, "this would " + what +
-                                ", and there is no terminal to confirm on. Give --yes, best with --expect " +
-                                std::to_string(events.size()) + "; nothing changed.");
-  }
-  // Starts a sentence. The verbs are lower-case ASCII.
-  what.front() = static_cast<char>(what.front() - 'a' + 'A');
-  run.err << what << "? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return ExitCode::done;
-  run.err << "Nothing changed.\n";
-  return ExitCode::timed_out;
-}
-
-ExitCode change_filtered(Invocation& run, const std::string& text) {
-  const auto filter = parse_event_filter(text);
-  if (!filter) return wrong_usage(run, filter.error().message);
+ExitCode change_filtered(Invocation& run) {
+  const auto filter = read_filter(run);
+  if (!filter) return ExitCode::usage;
   std::optional<std::size_t> expected;
   if (!read_number(run, "--expect", expected)) return ExitCode::usage;
   const bool careful = is_careful_retry(run);
@@ -192,7 +171,8 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
     return ExitCode::done;
   }
   if (run.arguments.has("--dry-run")) return show_dry_run(run, found.events);
-  const ExitCode go_on = ask(run, found.events);
+  const ExitCode go_on = confirm(run, std::string(change_of(run).verb) + " " + described(run, found.events),
+                                 found.events.size());
   return go_on == ExitCode::done ? change_matches(run, found.events) : go_on;
 }
 
@@ -205,7 +185,7 @@ ExitCode change(Invocation& run) {
   if (!filter && run.arguments.has("--expect")) {
     return wrong_usage(run, "--expect needs --filter, because IDs already give the number of events");
   }
-  return filter ? change_filtered(run, *filter) : change_ids(run);
+  return filter ? change_filtered(run) : change_ids(run);
 }
 
 CommandSpec change_command(std::string_view name, std::string_view summary, std::string_view details,
@@ -216,9 +196,7 @@ CommandSpec change_command(std::string_view name, std::string_view summary, std:
           .summary = summary,
           .details = details,
           .positionals = {ids},
-          .options = {{"--filter", "CONDITIONS",
-                       "All events that match, such as 'status:FAILED tag:email queue:main worker:w1 "
-                       "correlation:c1 error:timeout older:1h'"},
+          .options = {filter_option("All events that meet these conditions"),
                       {.name = "--dry-run", .help = "Only print what would change"},
                       {.name = "--yes", .help = "Do not ask for confirmation"},
                       {"--expect", "N",

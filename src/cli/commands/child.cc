@@ -55,11 +55,19 @@ std::vector<char*> environment_with(const std::vector<std::string>& ours) {
   return all;
 }
 
-Result<pid_t> spawn(const ChildSetup& setup, int input, int errors) {
+// The ends of pipes that become the standard streams of a command. `output` is -1 if its stdout is ours.
+struct ChildStreams {
+  int input = -1;
+  int output = -1;
+  int errors = -1;
+};
+
+Result<pid_t> spawn(const ChildSetup& setup, ChildStreams streams) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
+  if (streams.output >= 0) posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, streams.errors, STDERR_FILENO);
   // Libraries may open descriptors without O_CLOEXEC.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 
@@ -99,13 +107,19 @@ int wait_for(pid_t pid) {
   return status;
 }
 
-// A running command: writes its stdin, reads its stderr, and ends it at a timeout or a stop.
+// A running command: writes its stdin, reads its stderr and stdout, and ends it at a timeout or a stop.
 class RunningChild {
  public:
-  RunningChild(const ChildSetup& setup, pid_t pid, Descriptor input, Descriptor errors)
-      : setup_(setup), pid_(pid), input_(std::move(input)), errors_(std::move(errors)) {
-    fcntl(input_.number(), F_SETFL, O_NONBLOCK);
-    fcntl(errors_.number(), F_SETFL, O_NONBLOCK);
+  // `output` is closed if the stdout of the command is not captured.
+  RunningChild(const ChildSetup& setup, pid_t pid, Descriptor input, Descriptor output, Descriptor errors)
+      : setup_(setup),
+        pid_(pid),
+        input_(std::move(input)),
+        output_(std::move(output)),
+        errors_(std::move(errors)) {
+    for (const Descriptor* end : {&input_, &output_, &errors_}) {
+      if (end->open()) fcntl(end->number(), F_SETFL, O_NONBLOCK);
+    }
     if (setup.timeout.count() > 0) deadline_ = steady_now() + setup.timeout;
     if (setup.input.empty()) input_.close();
   }
@@ -115,10 +129,11 @@ class RunningChild {
     for (;;) {
       // After a stop its eventfd stays readable, and poll() would return at once each time, so it is left
       // out.
-      std::array<pollfd, 4> polled = {{{ended, POLLIN, 0},
+      std::array<pollfd, 5> polled = {{{ended, POLLIN, 0},
                                        {end_.cause == ChildEnd::Cause::itself ? stop : -1, POLLIN, 0},
                                        {input_.number(), POLLOUT, 0},
-                                       {errors_.number(), POLLIN, 0}}};
+                                       {errors_.number(), POLLIN, 0},
+                                       {output_.number(), POLLIN, 0}}};
       const int ready = poll(polled.data(), polled.size(), wait_time());
       if (ready < 0 && errno != EINTR) {
         kill(-pid_, SIGKILL);
@@ -126,6 +141,7 @@ class RunningChild {
       }
       if (ready > 0 && polled[2].revents != 0) write_input();
       if (ready > 0 && polled[3].revents != 0) read_stderr();
+      if (ready > 0 && polled[4].revents != 0) read_stdout();
       if (ready > 0 && polled[0].revents != 0) break;
       if (ready > 0 && polled[1].revents != 0) end_by(ChildEnd::Cause::stopped);
       if (deadline_ && steady_now() >= *deadline_) end_by(ChildEnd::Cause::timed_out);
@@ -137,10 +153,11 @@ class RunningChild {
   ChildEnd reap() {
     if (end_.cause != ChildEnd::Cause::itself) kill(-pid_, SIGKILL);
     if (errors_.open()) read_stderr();
+    if (output_.open()) read_stdout();
     const int status = wait_for(pid_);
     if (WIFEXITED(status)) end_.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
-    end_.stderr_tail = tail_text(stderr_, limits::kErrorMessage);
+    end_.stderr_tail = tail_text(stderr_, limits::kErrorDetail);
     return std::move(end_);
   }
 
@@ -173,22 +190,38 @@ class RunningChild {
   }
 
   void read_stderr() {
+    read_all(errors_, [this](std::string_view bytes) {
+      stderr_ += bytes;
+      // Keeps the end only: the error is there, and a command may write without limit.
+      if (stderr_.size() > 4 * limits::kErrorDetail)
+        stderr_.erase(0, stderr_.size() - 2 * limits::kErrorDetail);
+    });
+  }
+
+  // Keeps one byte more than asked for, so that the caller sees that there was more, and drops the rest.
+  void read_stdout() {
+    read_all(output_, [this](std::string_view bytes) {
+      end_.output += bytes.substr(0, *setup_.capture + 1 - end_.output.size());
+    });
+  }
+
+  // Calls `take` with what can be read now. Closes the pipe at its end.
+  template <typename Take>
+  static void read_all(Descriptor& pipe, const Take& take) {
     std::array<char, 16 * 1024> bytes;
     for (;;) {
-      const ssize_t count = read(errors_.number(), bytes.data(), bytes.size());
+      const ssize_t count = read(pipe.number(), bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) return;
-      if (count <= 0) return errors_.close();
-      stderr_.append(bytes.data(), static_cast<std::size_t>(count));
-      // Keeps the end only: the error message is there, and a command may write without limit.
-      if (stderr_.size() > 4 * limits::kErrorMessage)
-        stderr_.erase(0, stderr_.size() - 2 * limits::kErrorMessage);
+      if (count <= 0) return pipe.close();
+      take(std::string_view(bytes.data(), static_cast<std::size_t>(count)));
     }
   }
 
   const ChildSetup& setup_;
   const pid_t pid_;
   Descriptor input_;
+  Descriptor output_;
   Descriptor errors_;
   std::optional<SteadyTime> deadline_;
   std::size_t written_ = 0;
@@ -203,11 +236,15 @@ Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& s
   if (!input) return input.error();
   auto errors = make_pipe();
   if (!errors) return errors.error();
+  auto output = setup.capture ? make_pipe() : Result<Pipe>(Pipe());
+  if (!output) return output.error();
   const Descriptor stopped(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stopped.open()) return system_error("make an event descriptor");
 
   std::unique_lock lock(mutex_);  // so kill_all() finds the child, or runs before spawn()
-  const auto pid = spawn(setup, input->read.number(), errors->write.number());
+  const auto pid = spawn(
+      setup,
+      {.input = input->read.number(), .output = output->write.number(), .errors = errors->write.number()});
   if (!pid) return pid.error();
   // Not pidfd_open(): glibc 2.36 declares it for C only.
   const Descriptor ended(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
@@ -221,9 +258,11 @@ Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& s
   lock.unlock();
   input->read.close();
   errors->write.close();
+  output->write.close();
 
   const std::stop_callback on_stop(stop, [&] { eventfd_write(stopped.number(), 1); });
-  RunningChild running(setup, *pid, std::move(input->write), std::move(errors->read));
+  RunningChild running(setup, *pid, std::move(input->write), std::move(output->read),
+                       std::move(errors->read));
   running.run_to_end(ended.number(), stopped.number());
   lock.lock();
   running_.erase(*pid);  // after waitpid() another process may get this pid
@@ -244,19 +283,28 @@ std::string describe(const ChildEnd& end) {
 }
 
 std::string tail_text(std::string_view bytes, std::size_t limit) {
-  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  const auto cut = [&](std::string_view text) {
-    if (text.size() <= limit) return text;
-    text.remove_prefix(text.size() - limit);
-    while (!text.empty() && is_continuation(text.front())) text.remove_prefix(1);
-    return text;
-  };
-  std::string text = to_valid_utf8(cut(bytes));
+  // Before the conversion, too, so that it does not read more than is kept.
+  std::string text = to_valid_utf8(utf8_end(std::string(bytes), limit));
   std::erase(text, '\0');
-  // Again, because U+FFFD has three bytes and replaces one.
-  text = std::string(cut(text));
+  text = utf8_end(std::move(text), limit);  // again, because U+FFFD has three bytes and replaces one
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text;
+}
+
+std::string error_line(std::string_view text) {
+  constexpr std::string_view kAfterwards[] = {"Node.js v", "note: ", "exit status "};
+  std::string_view last;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    begin = end + 1;
+    line.remove_suffix(line.size() - (line.find_last_not_of(" \t\r") + 1));
+    const bool indented = line.starts_with(' ') || line.starts_with('\t');
+    const bool afterwards = std::any_of(std::begin(kAfterwards), std::end(kAfterwards),
+                                        [&](std::string_view start) { return line.starts_with(start); });
+    if (!line.empty() && (last.empty() || (!indented && !afterwards))) last = line;
+  }
+  return std::string(last);
 }
 
 }  // namespace eventq::cli

@@ -27,6 +27,7 @@ struct ChildSetup {
   Millis timeout{0};                           // 0: none
   Millis grace = std::chrono::seconds(5);      // from SIGTERM to SIGKILL
   std::optional<std::size_t> open_files = {};  // its soft limit; not set: that of this process
+  std::optional<std::size_t> capture = {};  // bytes of its stdout to keep; not set: it writes to our stdout
 };
 
 struct ChildEnd {
@@ -34,11 +35,13 @@ struct ChildEnd {
   Cause cause = Cause::itself;
   int exit_code = 0;
   int signal = 0;           // the signal that ended it; 0: none
-  std::string stderr_tail;  // the end of its stderr, valid UTF-8 of at most limits::kErrorMessage bytes
+  std::string stderr_tail;  // the end of its stderr, valid UTF-8 of at most limits::kErrorDetail bytes
+  std::string output;       // its stdout, if that was captured: at most one byte more than asked for
 };
 
-inline constexpr std::size_t kDescriptorsPerChild =
-    6;  // the maximum that one running command needs in this process
+// The maximum that one running command needs in this process, and how many more if its stdout is captured.
+inline constexpr std::size_t kDescriptorsPerChild = 6;
+inline constexpr std::size_t kDescriptorsToCapture = 2;
 
 class Children {
  public:
@@ -60,5 +63,10 @@ class Children {
 // The last `limit` bytes of `bytes` as text: complete characters, invalid bytes replaced, without trailing
 // white space and U+0000.
 [[nodiscard]] std::string tail_text(std::string_view bytes, std::size_t limit);
+
+// The line of a program's stderr that says what went wrong: the last one that is not indented, as the lines
+// of a stack trace are. Leaves out what some programs write after their error, such as the version of
+// Node.js.
+[[nodiscard]] std::string error_line(std::string_view text);
 
 }  // namespace eventq::cli

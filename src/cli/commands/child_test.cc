@@ -88,9 +88,21 @@ TEST_F(ChildTest, ACommandThatReadsNothingMayWriteMoreThanAPipeHolds) {
            .environment = {},
            .input = std::string(1 << 20, 'x')});
   EXPECT_EQ(end.exit_code, 3);
-  EXPECT_LE(end.stderr_tail.size(), limits::kErrorMessage);
+  EXPECT_LE(end.stderr_tail.size(), limits::kErrorDetail);
   EXPECT_TRUE(end.stderr_tail.ends_with("elast") || end.stderr_tail.ends_with("last"))
       << end.stderr_tail.size();
+}
+
+TEST_F(ChildTest, StdoutIsCapturedUpToOneByteMoreThanAskedFor) {
+  const auto output = [&](const std::string& command, std::size_t capture) {
+    return run({.command = command, .capture = capture}).output;
+  };
+
+  EXPECT_EQ(output("printf abc", 2), "abc");
+  EXPECT_EQ(output("printf abc", 3), "abc");
+  EXPECT_EQ(output("printf abcdef", 3), "abcd");
+  EXPECT_EQ(output("cat > /dev/null; head -c 1000000 /dev/zero", 100).size(), 101U);
+  EXPECT_EQ(output("printf err >&2", 100), "");
 }
 
 TEST_F(ChildTest, TheResultHasTheExitCodeOrTheSignal) {
@@ -159,6 +171,23 @@ TEST_F(ChildTest, ACommandInheritsNoDescriptorsAndLeaksNone) {
   const ChildEnd end = run({.command = "for f in /proc/$$/fd/*; do echo ${f##*/} >&2; done; exit 1"});
   EXPECT_EQ(end.stderr_tail, "0\n1\n2\n3");
   EXPECT_EQ(descriptors(), before);
+}
+
+TEST(ErrorLine, IsTheLineThatSaysWhatWentWrong) {
+  EXPECT_EQ(error_line(""), "");
+  EXPECT_EQ(error_line("no route\n"), "no route");
+  EXPECT_EQ(error_line("warning: old\nsh: 1: foo: not found\n"), "sh: 1: foo: not found");
+  EXPECT_EQ(
+      error_line("Traceback (most recent call last):\n  File \"a.py\", line 7\nValueError: no address\n"),
+      "ValueError: no address");
+  EXPECT_EQ(
+      error_line("/a.js:1\nthrow new Error()\n^\n\nError: boom\n    at main (a.js:1:7)\n\nNode.js v20.1.0\n"),
+      "Error: boom");
+  EXPECT_EQ(
+      error_line(
+          "Exception in thread \"main\"\n\tat A.main(A.java:3)\nCaused by: no disk\n\tat B.b(B.java:4)\n"),
+      "Caused by: no disk");
+  EXPECT_EQ(error_line("  indented only\n"), "  indented only");
 }
 
 TEST(TailText, CutsOnlyBetweenCharacters) {

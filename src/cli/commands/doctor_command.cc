@@ -1,10 +1,10 @@
 // doctor_command.cc: `eventq doctor`: checks machine, store and server, and prints what would fix each
 // problem.
-#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -82,7 +82,7 @@ Diagnosis check_clock(const client::HttpResponse& response) {
   return judge_clock(ours - *theirs);
 }
 
-void check_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>& found) {
+void check_queue(const JsonValue& queue, bool attended, std::vector<Diagnosis>& found) {
   const std::string name = text_at(queue, "id").value_or("?");
   const auto number = [&](std::string_view path) { return integer_at(queue, path).value_or(0); };
   if (text_at(queue, "status") != "active") {
@@ -94,10 +94,10 @@ void check_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>& f
         {State::warn, "queue " + name, "is full: " + grouped(number("depth")) + " live events",
          "start more workers, or eventq queue set " + name + " maxQueueDepth=" + std::to_string(2 * *most)});
   }
-  // Any active worker counts: this check does not compare tags.
-  if (!workers && number("counts.PENDING") > 0) {
+  const bool paused = text_at(queue, "status") == "paused";
+  if (!attended && !paused && number("counts.PENDING") > 0) {
     found.push_back({State::warn, "queue " + name,
-                     grouped(number("counts.PENDING")) + " events wait, and no worker is active",
+                     grouped(number("counts.PENDING")) + " events wait and no worker asks for them",
                      "eventq work TAGS --exec CMD --queue " + name});
   }
   const std::int64_t average = number("queueMetrics.avgProcessingTimeMs");
@@ -117,14 +117,21 @@ void check_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
     return;
   }
   const AnswerJson workers_body(workers->body);
-  const auto is_active = [](const JsonValue& worker) { return text_at(worker, "stale") == "false"; };
-  const auto all = elements_at(*workers_body, "workers");
-  const bool any = std::any_of(all.begin(), all.end(), is_active);
+  // By queue: this check does not compare tags.
+  std::set<std::string> attended;
+  for (const JsonValue& worker : elements_at(*workers_body, "workers")) {
+    // An older server lists no `asks`, but the queue of the last request.
+    if (!text_at(worker, "asks")) attended.insert(text_at(worker, "queue").value_or(""));
+    for (const JsonValue& ask : elements_at(worker, "asks"))
+      attended.insert(text_at(ask, "queue").value_or(""));
+  }
   const AnswerJson body(queues->body);
   // Only problems of queues are listed; one line stands for all queues without a problem.
   const std::size_t before = found.size();
   const auto list = elements_at(*body, "queues");
-  for (const JsonValue& queue : list) check_queue(queue, any, found);
+  for (const JsonValue& queue : list) {
+    check_queue(queue, attended.contains(text_at(queue, "id").value_or("")), found);
+  }
   if (found.size() == before) {
     found.push_back({State::ok, "queues", std::to_string(list.size()) + ", nothing to fix"});
   }

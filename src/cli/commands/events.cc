@@ -11,6 +11,7 @@
 #include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 #include "model/names.h"
+#include "wire/event_filter.h"
 
 namespace eventq::cli {
 namespace {
@@ -23,7 +24,8 @@ constexpr std::string_view kEventFields =
     "id,event_id,title,description,status,queue,tags,payload,priority,attempts,retry_count,max_retries,"
     "next_retry_at,worker_id,correlation_id,causation_id,sequence,trace_id,traceparent,tracestate,pattern,"
     "version,source,timestamp,ordering_key,supersede_key,superseded_by,run_at,retry,created_at,updated_at,"
-    "processed_at,finished_at,published_by,error_message,logs";
+    "processed_at,finished_at,published_by,error_message,error_detail,result,"
+    "max_attempts,logs";
 
 }  // namespace
 
@@ -92,7 +94,7 @@ EventNumber event_number(Invocation& run, const std::string& text) {
   QueryString query;
   query.add("event_id", text);
   std::vector<std::int64_t> ids;
-  const PagedResult paged = each_event(run, query, 0, 2, [&](const JsonValue& event) {
+  const PagedResult paged = each_event(run, query, 2, [&](const JsonValue& event) {
     ids.push_back(integer_at(event, "id").value_or(0));
     return true;
   });
@@ -153,14 +155,12 @@ QueryString& QueryString::add(std::string_view name, const std::optional<std::st
   return *this;
 }
 
-PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t after_id, std::size_t page,
-                       const VisitEvent& visit) {
+PagedResult each_event(Invocation& run, const QueryString& query, std::size_t page, const VisitEvent& visit) {
   PagedResult paged;
-  while (true) {
+  std::optional<std::string> cursor;
+  do {
     QueryString next = query;
-    next.add("limit", std::to_string(page));
-    // Pages by id, not by offset, because events are added and removed between two calls.
-    if (after_id > 0) next.add("after_id", std::to_string(after_id));
+    next.add("limit", std::to_string(page)).add("cursor", cursor);
     const CallResult called = call(run, "GET", "/events?" + next.text());
     paged.code = called.code;
     if (!called) return paged;
@@ -171,57 +171,68 @@ PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t a
     }
     paged.total = integer_at(*body, "total").value_or(0);
     if (auto missing = missing_shards(*body); !missing.empty()) paged.missing = std::move(missing);
+    cursor = text_at(*body, "next");
     const auto events = elements_at(*body, "events");
-    for (const JsonValue& event : events) {
-      after_id = std::max(after_id, integer_at(event, "id").value_or(0));
-      if (!visit(event)) return paged;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (visit(events[i])) continue;
+      paged.more = cursor || i + 1 < events.size();
+      return paged;
     }
-    // A short page is the last one, unless a time limit ended it.
-    const auto scanned_to = integer_at(*body, "scanned_to");
-    if (events.size() < page && !scanned_to) return paged;
-    after_id = std::max(after_id, scanned_to.value_or(0));
-  }
+  } while (cursor);
+  return paged;
 }
 
 std::vector<Parameter> list_options() {
-  return {{.name = "--status",
-           .value = "STATUS",
-           .help = "Only events with this status",
-           .choices = event_statuses()},
-          tag_option(),
-          queue_option("Only events of this queue"),
-          {"--worker", "ID", "Only events that this worker ever picked"},
-          {"--correlation", "ID", "Only events with this correlation id"}};
+  return {
+      {.name = "--status",
+       .value = "STATUS",
+       .help = "Only events with this status",
+       .choices = event_statuses()},
+      tag_option(),
+      queue_option("Only events of this queue"),
+      {"--worker", "ID", "Only events that this worker ever picked"},
+      {"--correlation", "ID", "Only events with this correlation id"},
+      {"--pattern", "PATTERN", "Only events with this pattern; * stands for one word, > for the rest"},
+      {"--since", "TIME", "Only events published at this time or later, such as 2025-12-24T10:30:00Z or 1h"},
+      {"--until", "TIME", "Only events published before this time, such as 2025-12-24T10:30:00Z or 1h"},
+      filter_option("Only events that meet these conditions")};
+}
+
+Parameter filter_option(const std::string& help) {
+  return {"--filter", "CONDITIONS",
+          help + ", such as 'status:FAILED tag:email older:1h error:\"timed out\"'; there are " +
+              wire::filter_words()};
+}
+
+std::optional<ListFilter> read_filter(Invocation& run) {
+  const auto text = run.arguments.text("--filter");
+  if (!text) return ListFilter{};
+  auto filter = wire::parse_event_filter(*text, run.output.clock->now());
+  if (filter) return std::move(*filter);
+  wrong_usage(run, filter.error().message);
+  return std::nullopt;
 }
 
 QueryString list_query(const Arguments& arguments) {
   QueryString query;
   query.add("status", arguments.text("--status")).add("queue", arguments.text("--queue"));
   query.add("worker_id", arguments.text("--worker")).add("correlation_id", arguments.text("--correlation"));
+  query.add("pattern", arguments.text("--pattern")).add("filter", arguments.text("--filter"));
+  query.add("since", arguments.text("--since")).add("until", arguments.text("--until"));
   if (arguments.has("--tag")) query.add("tags", join_list(arguments.texts("--tag")));
   return query;
 }
 
-// The API has no list from the end, so this is a binary search: the step doubles while events exist, then
-// halves.
 NewestEvent newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit) {
   NewestEvent newest;
-  std::int64_t step = 1;
-  bool growing = true;
-  while (step > 0) {
-    std::optional<std::int64_t> beyond;
-    const PagedResult paged =
-        each_event(run, QueryString(), newest.id + step - 1, 1, [&](const JsonValue& event) {
-          beyond = integer_at(event, "id");
-          if (visit) visit(event);
-          return false;
-        });
-    newest.code = paged.code;
-    if (paged.code != ExitCode::done) return newest;
-    if (beyond) newest.id = *beyond;
-    if (!beyond) growing = false;
-    step = growing ? step * 2 : step / 2;
-  }
+  QueryString query;
+  query.add("order", "desc");
+  const PagedResult paged = each_event(run, query, 1, [&](const JsonValue& event) {
+    newest.id = integer_at(event, "id").value_or(0);
+    if (visit) visit(event);
+    return false;
+  });
+  newest.code = paged.code;
   return newest;
 }
 

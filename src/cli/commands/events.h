@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/steady.h"
 #include "cli/framework/invocation.h"
+#include "model/query.h"
 
 namespace eventq::cli {
 
@@ -79,16 +80,22 @@ using VisitEvent = std::function<bool(const JsonValue& event)>;
 struct PagedResult {
   ExitCode code = ExitCode::done;
   std::int64_t total = 0;  // the number of matching events, also those not visited
+  bool more = false;       // `visit` ended the list before its last event
   std::string missing;     // as missing_shards(): the events of these shards were not visited
 };
-PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t after_id, std::size_t page,
-                       const VisitEvent& visit);
+PagedResult each_event(Invocation& run, const QueryString& query, std::size_t page, const VisitEvent& visit);
 
-// The options --status, --tag, --queue, --worker and --correlation, and the query that they select.
+// The option --filter: the language of wire/event_filter.h.
+[[nodiscard]] Parameter filter_option(const std::string& help);
+// What --filter selects; without it, all events. Nothing if it is wrong, which was already printed as wrong
+// usage.
+[[nodiscard]] std::optional<ListFilter> read_filter(Invocation& run);
+
+// The options that select the events of a list, and the query that they make.
 [[nodiscard]] std::vector<Parameter> list_options();
 [[nodiscard]] QueryString list_query(const Arguments& arguments);
 
-// The greatest id of all events, 0 when there is none. Calls `visit` with some of the newest events.
+// The greatest id of all events, 0 when there is none. Calls `visit` with its event.
 struct NewestEvent {
   ExitCode code = ExitCode::done;
   std::int64_t id = 0;

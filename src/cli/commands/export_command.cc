@@ -19,13 +19,13 @@ namespace eventq::cli {
 namespace {
 
 // All members of POST /events, in the order of docs/api.md.
-constexpr std::array<std::string_view, 22> kPublished = {
-    "title",        "description",   "tags",           "payload",      "queue",        "priority",
-    "max_retries",  "event_id",      "correlation_id", "causation_id", "trace_id",     "pattern",
-    "version",      "source",        "traceparent",    "tracestate",   "published_by", "timestamp",
-    "ordering_key", "supersede_key", "run_at",         "retry"};
+constexpr std::array<std::string_view, 23> kPublished = {
+    "title",       "description",  "tags",          "payload",        "queue",        "priority",
+    "max_retries", "max_attempts", "event_id",      "correlation_id", "causation_id", "trace_id",
+    "pattern",     "version",      "source",        "traceparent",    "tracestate",   "published_by",
+    "timestamp",   "ordering_key", "supersede_key", "run_at",         "retry"};
 
-// Makes one line from an event as GET /events/{id} shows it.
+// Makes one line from an event as GET /events shows it with include=payload.
 std::string line_of(const JsonValue& event) {
   std::string line;
   JsonWriter json(line);
@@ -54,27 +54,18 @@ std::optional<std::int64_t> total_of(Invocation& invocation, QueryString query) 
   return text_at(*body, "total_exact") == "true" ? integer_at(*body, "total") : std::nullopt;
 }
 
-// Fetches and prints one event, because lists contain no payloads.
-ExitCode print_event(Invocation& invocation, std::int64_t id) {
-  const auto answer = invocation.server.call({.target = "/events/" + std::to_string(id)});
-  if (answer && answer->status == 404) return ExitCode::done;  // retention removed it since the list was read
-  const CallResult called = call_result(invocation, answer);
-  if (!called) return called.code;
-  const AnswerJson event(called.body);
-  if (!event) return fail_unreadable(invocation, event);
-  invocation.out << line_of(*event) << '\n';
-  return invocation.out ? ExitCode::done : ExitCode::failed;
-}
-
 ExitCode run_export(Invocation& invocation) {
+  if (!read_filter(invocation)) return ExitCode::usage;
   const Interrupt interrupt;
-  const QueryString query = list_query(invocation.arguments);
+  QueryString query = list_query(invocation.arguments);
   ProgressBar progress(invocation.err, isatty(STDERR_FILENO) == 1, "Exporting", total_of(invocation, query));
   std::int64_t done = 0;
   ExitCode code = ExitCode::done;
-  const PagedResult paged = each_event(invocation, query, 0, limits::kPage, [&](const JsonValue& event) {
-    code = print_event(invocation, integer_at(event, "id").value_or(0));
+  query.add("include", "payload");
+  const PagedResult paged = each_event(invocation, query, limits::kPage, [&](const JsonValue& event) {
+    invocation.out << line_of(event) << '\n';
     progress.show(++done);
+    if (!invocation.out) code = ExitCode::failed;
     // After a complete line, so what was printed so far can be imported.
     if (interrupt.requested()) code = ExitCode::interrupted;
     return code == ExitCode::done;

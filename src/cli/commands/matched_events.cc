@@ -12,25 +12,24 @@
 namespace eventq::cli {
 namespace {
 
-void find_with_status(Invocation& run, const EventFilter& filter, const std::string& status,
+// `status` is that of a filter without status:.
+void find_with_status(Invocation& run, const ListFilter& filter, const std::optional<std::string>& status,
                       const std::function<bool(const JsonValue&)>& accepts, MatchedEvents& found) {
   const TimePoint now = run.output.clock->now();
   const auto visit = [&](const JsonValue& event) {
-    const std::int64_t id = integer_at(event, "id").value_or(0);
     const auto created = parse_iso_time(text_at(event, "created_at").value_or(""));
     if (!accepts(event)) return true;
     // The list has every event that the worker ever picked. A change is meant for those that it has now.
-    if (filter.worker && text_at(event, "worker_id") != filter.worker) return true;
-    if (filter.older && created && now - *created < *filter.older) return true;
-    const std::string error = text_at(event, "error_message").value_or("");
-    if (filter.error && !contains_ignoring_case(error, *filter.error)) return true;
-    found.events.push_back({.id = id,
+    if (filter.worker_id && text_at(event, "worker_id") != filter.worker_id) return true;
+    found.events.push_back({.id = integer_at(event, "id").value_or(0),
                             .created = created.value_or(now),
                             .queue = text_at(event, "queue").value_or(""),
                             .json = std::string(event.raw())});
     return true;
   };
-  const PagedResult paged = each_event(run, query_of(filter, status), 0, limits::kPage, visit);
+  QueryString query;
+  query.add("filter", run.arguments.text("--filter")).add("status", status);
+  const PagedResult paged = each_event(run, query, limits::kPage, visit);
   found.code = paged.code;
   // A change of only the reachable events would look complete although it is not, so nothing is changed.
   if (found.code == ExitCode::done && report_missing_shards(run, paged.missing) != ExitCode::done) {
@@ -48,14 +47,18 @@ std::string age(TimePoint time, TimePoint now) {
 
 }  // namespace
 
-MatchedEvents find_matches(Invocation& run, const EventFilter& filter, std::vector<std::string> statuses,
+MatchedEvents find_matches(Invocation& run, const ListFilter& filter,
+                           const std::vector<std::string>& statuses,
                            const std::function<bool(const JsonValue& event)>& accepts) {
   MatchedEvents found;
-  if (filter.status) statuses = {*filter.status};
-  // GET /events accepts one status only.
-  for (const std::string& status : statuses) {
-    find_with_status(run, filter, status, accepts, found);
-    if (found.code != ExitCode::done) return found;
+  if (filter.status) {
+    find_with_status(run, filter, std::nullopt, accepts, found);
+  } else {
+    // GET /events accepts one status only.
+    for (const std::string& status : statuses) {
+      find_with_status(run, filter, status, accepts, found);
+      if (found.code != ExitCode::done) return found;
+    }
   }
   std::sort(found.events.begin(), found.events.end(),
             [](const MatchedEvent& a, const MatchedEvent& b) { return a.id < b.id; });

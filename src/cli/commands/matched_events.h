@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/event_filter.h"
 #include "cli/framework/invocation.h"
 #include "eventq/clock.h"
+#include "model/query.h"
 
 namespace eventq::cli {
 
@@ -24,9 +24,10 @@ struct MatchedEvents {
   std::vector<MatchedEvent> events;  // by id
 };
 
-// The events that match the filter and for which `accepts` returns true. `statuses` are those of a filter
-// without status:.
-MatchedEvents find_matches(Invocation& run, const EventFilter& filter, std::vector<std::string> statuses,
+// The events that match --filter, which `filter` has parsed, and for which `accepts` returns true. `statuses`
+// are those of a filter without status:.
+MatchedEvents find_matches(Invocation& run, const ListFilter& filter,
+                           const std::vector<std::string>& statuses,
                            const std::function<bool(const JsonValue& event)>& accepts);
 
 // "1 event", "2 events"

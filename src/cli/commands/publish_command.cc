@@ -65,7 +65,8 @@ constexpr MemberOption kTextOptions[] = {{"--queue", "queue"},       {"--key", "
                                          {"--event-id", "event_id"}, {"--correlation", "correlation_id"},
                                          {"--pattern", "pattern"},   {"--at", "run_at"},
                                          {"--by", "published_by"}};
-constexpr MemberOption kNumberOptions[] = {{"--priority", "priority"}, {"--retries", "max_retries"}};
+constexpr MemberOption kNumberOptions[] = {
+    {"--priority", "priority"}, {"--retries", "max_retries"}, {"--attempts", "max_attempts"}};
 
 Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
   for (const auto& [option, member] : kNumberOptions) {
@@ -165,21 +166,23 @@ ExitCode publish(Invocation& run) {
 }
 
 std::vector<Parameter> publish_options() {
-  return {{"--title", "TEXT", "Title in lists; the first tag by default"},
-          queue_option("The queue to publish to", "main"),
-          {"--delay", "DURATION", "Deliver the event after this time, such as 90s or 2h"},
-          {"--at", "TIME", "Deliver the event at this time, such as 2027-01-31T08:00:00Z"},
-          {"--priority", "N", "Events with a higher priority are delivered first", "0"},
-          {"--key", "TEXT", "Events of a queue with the same ordering key run one at a time, in order"},
-          {"--event-id", "ID", "Your own id for the event; publishing the same id again has no effect"},
-          {"--correlation", "ID", "Your own id for events that belong together"},
-          {"--retries", "N", "The reported failure that reaches N is final; the queue's setting by default"},
-          {"--pattern", "TEXT", "What happened, such as invoice.created"},
-          {"--by", "NAME", "The person or program that publishes the event"},
-          {.name = "--wait",
-           .value = "DURATION",
-           .help = "Wait until the event has ended, 30s by default, in whole seconds, and print it",
-           .bare = true}};
+  return {
+      {"--title", "TEXT", "Title in lists; the first tag by default"},
+      queue_option("The queue to publish to", "main"),
+      {"--delay", "DURATION", "Deliver the event after this time, such as 90s or 2h"},
+      {"--at", "TIME", "Deliver the event at this time, such as 2027-01-31T08:00:00Z"},
+      {"--priority", "N", "Events with a higher priority are delivered first", "0"},
+      {"--key", "TEXT", "Events of a queue with the same ordering key run one at a time, in order"},
+      {"--event-id", "ID", "Your own id for the event; publishing the same id again has no effect"},
+      {"--correlation", "ID", "Your own id for events that belong together"},
+      {"--retries", "N", "The reported failure that reaches N is final; the queue's setting by default"},
+      {"--attempts", "N", "Claims in a row without a report before it fails; the queue's setting by default"},
+      {"--pattern", "TEXT", "What happened, such as invoice.created"},
+      {"--by", "NAME", "The person or program that publishes the event"},
+      {.name = "--wait",
+       .value = "DURATION",
+       .help = "Wait until the event has ended, 30s by default, in whole seconds, and print it",
+       .bare = true}};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <ostream>
+#include <set>
 
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
@@ -12,58 +13,63 @@
 namespace eventq::cli {
 namespace {
 
-// GET /events omits these fields, so each event must be fetched separately.
-bool needs_whole_event(const OutputOptions& output) {
-  constexpr std::array<std::string_view, 15> kLeftOut = {
-      "payload",  "description", "max_retries", "source",       "causation_id",
-      "trace_id", "version",     "timestamp",   "ordering_key", "supersede_key",
-      "run_at",   "retry",       "traceparent", "tracestate",   "published_by"};
-  return std::any_of(output.fields.begin(), output.fields.end(), [&](const std::string& field) {
+// What GET /events has to include for the fields of --fields; empty: nothing.
+std::string included(const OutputOptions& output) {
+  constexpr std::array<std::string_view, 16> kLeftOut = {
+      "payload",     "description", "max_retries",  "source",        "causation_id", "trace_id",
+      "version",     "timestamp",   "ordering_key", "supersede_key", "run_at",       "retry",
+      "traceparent", "tracestate",  "published_by", "max_attempts"};
+  std::set<std::string> words;
+  for (const std::string& field : output.fields) {
     const std::string first = field.substr(0, field.find('.'));
-    return std::find(kLeftOut.begin(), kLeftOut.end(), first) != kLeftOut.end();
-  });
+    if (std::find(kLeftOut.begin(), kLeftOut.end(), first) != kLeftOut.end()) words.insert("payload");
+    if (first == "result") words.insert("result");
+    if (first == "logs" || first == "error_detail") words.insert("logs");
+  }
+  return join_list({words.begin(), words.end()}, ",");
+}
+
+// Adds the number of the event that the option names. Returns another code than `done` if there is none.
+ExitCode add_event_id(Invocation& run, std::string_view option, std::string_view parameter,
+                      QueryString& query) {
+  const auto text = run.arguments.text(option);
+  if (!text) return ExitCode::done;
+  const EventNumber number = event_number(run, *text);
+  if (number.code == ExitCode::done) query.add(parameter, std::to_string(number.id));
+  return number.code;
 }
 
 ExitCode list_events(Invocation& run) {
-  if (!has_event_fields(run)) return ExitCode::usage;
+  if (!has_event_fields(run) || !read_filter(run)) return ExitCode::usage;
   std::size_t most = 20;
-  std::int64_t after = 0;
   const bool all = run.arguments.has("--all");
+  const bool newest_first = run.arguments.has("--desc");
   if (!read_number(run, "--limit", most, all ? 0 : 1)) return ExitCode::usage;
-  if (const auto text = run.arguments.text("--after")) {
-    const EventNumber number = event_number(run, *text);
-    if (number.code != ExitCode::done) return number.code;
-    after = number.id;
-  }
   if (all) most = std::numeric_limits<std::size_t>::max();
-  const bool whole = needs_whole_event(run.output);
-  RecordPrinter printer(run.out, run.output, listed_event_columns());
-  ExitCode code = ExitCode::done;
-  std::size_t shown = 0;
-  std::int64_t last = 0;
   QueryString query = list_query(run.arguments);
   query.add("event_id", run.arguments.text("--event-id"));
+  if (newest_first) query.add("order", "desc");
+  if (const std::string include = included(run.output); !include.empty()) query.add("include", include);
+  for (const auto& [option, parameter] :
+       {std::pair("--after", "after_id"), std::pair("--before", "before_id")}) {
+    const ExitCode code = add_event_id(run, option, parameter, query);
+    if (code != ExitCode::done) return code;
+  }
+  RecordPrinter printer(run.out, run.output, listed_event_columns());
+  std::size_t shown = 0;
+  std::int64_t last = 0;
   const PagedResult paged =
-      each_event(run, query, after, std::min(most, limits::kPage), [&](const JsonValue& event) {
+      each_event(run, query, std::min(most, limits::kPage), [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
-        if (whole) {
-          const CallResult one = call(run, "GET", "/events/" + std::to_string(last));
-          code = one.code;
-          if (!one) return false;
-          printer.add(one.body);
-        } else {
-          printer.add(event.raw());
-        }
+        printer.add(event.raw());
         return ++shown < most;
       });
   printer.finish();
-  const auto total = static_cast<std::size_t>(paged.total);
-  // `total` ignores --after, so this can be wrong on the last page; hence "may".
-  if (run.output.terminal && !all && shown == most && total > shown) {
-    run.err << "There may be more events: --after " << last << ", or --all.\n";
+  if (run.output.terminal && paged.more) {
+    run.err << "There are more events: " << (newest_first ? "--before " : "--after ") << last
+            << ", or --all.\n";
   }
-  if (paged.code != ExitCode::done) return paged.code;
-  return code == ExitCode::done ? report_missing_shards(run, paged.missing) : code;
+  return paged.code == ExitCode::done ? report_missing_shards(run, paged.missing) : paged.code;
 }
 
 ExitCode get(Invocation& run) {
@@ -90,6 +96,7 @@ ExitCode logs(Invocation& run) {
                      {"CODE", "status_code", Kind::number},
                      {"TOOK", "execution_time_ms", Kind::duration},
                      {"ERROR", "error_message"},
+                     {"DETAIL", "error_detail", Kind::text, true},
                      {"BY", "by"},
                      {"REASON", "reason"}});
 }
@@ -124,6 +131,8 @@ std::vector<Parameter> ls_options() {
   options.push_back({"--event-id", "ID", "Only the event with this event_id, also if it is digits"});
   options.push_back({"--limit", "N", "At most this many events", "20"});
   options.push_back({"--after", "ID", "Only events with a greater id"});
+  options.push_back({"--before", "ID", "Only events with a lower id"});
+  options.push_back({.name = "--desc", .help = "The newest event first"});
   options.push_back({.name = "--all", .help = "All events, without a limit"});
   return options;
 }
@@ -134,9 +143,11 @@ std::vector<CommandSpec> show_commands() {
   return {
       {.name = "ls",
        .summary = "List events",
-       .details = "In the order of their ids, the oldest first. Lists do not contain payload, description, "
-                  "max_retries and source: if --fields names one of them, the command "
-                  "fetches each event with a call of its own.",
+       .details =
+           "In the order of their ids, the oldest first. --fields may also name fields that the table "
+           "does not show, such as payload, description and logs.\n\n"
+           "--filter takes the conditions of `eventq retry --filter` and of `filter` in the API. An event "
+           "must meet all of them and of the other options.",
        .options = ls_options(),
        .examples = {{"eventq ls --status FAILED", "List failed events"},
                     {"eventq ls --tag email --fields id,status,payload.to", "Show a member of the payloads"},

@@ -62,10 +62,10 @@ class EventFollower {
     horizon_ = last_;
     for (const std::string_view status : {"PENDING", "PROCESSING"}) {
       QueryString query = query_;
-      query.add("status", std::string(status));
+      query.add("status", std::string(status)).add("after_id", std::to_string(first));
       std::size_t seen = 0;
       std::int64_t last = 0;
-      const PagedResult paged = each_event(run_, query, first, limits::kPage, [&](const JsonValue& event) {
+      const PagedResult paged = each_event(run_, query, limits::kPage, [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
         if (last > last_) return false;  // new: the next show_new() prints it
         visit(last, event);
@@ -80,7 +80,9 @@ class EventFollower {
   }
 
   ExitCode show_new() {
-    const PagedResult paged = each_event(run_, query_, last_, limits::kPage, [&](const JsonValue& event) {
+    QueryString query = query_;
+    query.add("after_id", std::to_string(last_));
+    const PagedResult paged = each_event(run_, query, limits::kPage, [&](const JsonValue& event) {
       last_ = integer_at(event, "id").value_or(last_);
       show(event);
       remember(event);

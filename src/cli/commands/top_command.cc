@@ -1,4 +1,4 @@
-// top_command.cc: `eventq top`: fetches metrics once a second, draws them, and handles keys.
+// top_command.cc: `eventq top`: fetches the overview once a second, draws it, and handles keys.
 #include <algorithm>
 #include <ostream>
 #include <string>
@@ -23,12 +23,8 @@ client::HttpRequest request(std::string method, std::string target, std::string 
           .timeout = kPatience};
 }
 
-// The version in the OpenAPI document of the server; empty when it does not answer.
-std::string server_version(client::HttpClient& server) {
-  const auto answer = server.call(request("GET", "/openapi.json"));
-  const AnswerJson document(answer ? answer->body : "");
-  return text_at(*document, "info.version").value_or("");
-}
+// Everything that the screen shows, and few events, which it does not show.
+constexpr std::string_view kOverview = "/overview?limit=1";
 
 class TopSession {
  public:
@@ -59,50 +55,51 @@ class TopSession {
 
   // Prints once, without a screen.
   ExitCode print() {
-    const CallResult metrics = call(run_, "GET", "/metrics");
-    if (!metrics) return metrics.code;
-    if (run_.output.format != Format::table) return print_records(metrics.body);
-    const CallResult queues = call(run_, "GET", "/queues");
-    if (!queues) return queues.code;
-    const CallResult workers = call(run_, "GET", "/workers");
-    if (!workers) return workers.code;
-    auto sample = read_top_sample(metrics.body, queues.body, workers.body);
-    if (!sample) return fail(run_, sample.error().message);
-    history_.add(std::move(*sample), steady_now());
-    view_.version = server_version(run_.server);
+    const CallResult called = call(run_, "GET", std::string(kOverview));
+    if (!called) return called.code;
+    const AnswerJson overview(called.body);
+    if (!overview) return fail_unreadable(run_, overview);
+    if (run_.output.format != Format::table) return print_records(*overview);
+    if (const auto taken = take(called.body, *overview); !taken) return fail(run_, taken.error().message);
     run_.out << draw_top(view_, run_.output, 0);
-    return report_missing_shards(run_, missing_shards(*AnswerJson(queues.body)));
+    return report_missing_shards(run_, missing_shards(*overview));
   }
 
  private:
-  ExitCode print_records(const std::string& metrics) {
-    const AnswerJson json(metrics);
-    if (!json) return fail_unreadable(run_, json);
+  ExitCode print_records(const JsonValue& overview) {
     RecordPrinter printer(run_.out, run_.output, {{"QUEUE", "queue"}, {"DEPTH", "depth", CellKind::number}});
-    for (const JsonValue& queue : elements_at(*json, "queues")) printer.add(queue.raw());
+    const auto metrics = value_at(overview, "metrics").value_or(JsonValue());
+    for (const JsonValue& queue : elements_at(metrics, "queues")) printer.add(queue.raw());
     printer.finish();
-    return report_missing_shards(run_, missing_shards(*json));
+    return report_missing_shards(run_, missing_shards(overview));
+  }
+
+  // Adds the sample of an overview to the history. `json` is the parsed `body`.
+  Result<void> take(const std::string& body, const JsonValue& json) {
+    const auto metrics = value_at(json, "metrics");
+    auto sample = read_top_sample(metrics ? metrics->raw() : "{}", body, body);
+    if (!sample) return sample.error();
+    history_.add(std::move(*sample), steady_now());
+    view_.version = text_at(json, "server.version").value_or("");
+    return {};
   }
 
   void refresh() {
-    // Stops at the first failed call, because each one may take kPatience.
-    const auto metrics = run_.server.call(request("GET", "/metrics"));
-    const auto queues = metrics ? run_.server.call(request("GET", "/queues")) : metrics;
-    const auto workers = queues ? run_.server.call(request("GET", "/workers")) : queues;
-    if (!workers) {
+    const auto answer = run_.server.call(request("GET", std::string(kOverview)));
+    if (!answer) {
       view_.notice = "No eventq server at " + run_.url + "; retrying. q quits.";
       unreachable_ = true;
       return;
     }
     // Only the notice about the server; one about a key stays until the next key.
     if (std::exchange(unreachable_, false)) view_.notice.clear();
-    auto sample = read_top_sample(metrics->body, queues->body, workers->body);
-    if (!sample) {
-      view_.notice = "The server's figures cannot be read: " + sample.error().message;
+    const AnswerJson overview(answer->body);
+    const Result<void> taken = take(answer->body, *overview);
+    if (!overview || !taken) {
+      view_.notice =
+          "The server's figures cannot be read: " + (taken ? overview.error() : taken.error().message);
       return;
     }
-    history_.add(std::move(*sample), steady_now());
-    if (view_.version.empty()) view_.version = server_version(run_.server);
     // The selected queue may be gone.
     select(0);
   }

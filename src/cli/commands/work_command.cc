@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor_limit.h"
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/percent.h"
@@ -20,9 +22,9 @@
 #include "cli/terminal/terminal_text.h"
 #include "eventq/client.h"
 #include "eventq/event_context.h"
+#include "eventq/limits.h"
 #include "eventq/worker.h"
 #include "model/tags.h"
-#include "server/descriptor_limit.h"
 #include "server/stop_signals.h"
 
 namespace eventq::cli {
@@ -43,6 +45,7 @@ struct WorkOptions {
   Millis timeout{0};
   Millis later = 10s;
   bool until_empty = false;
+  bool capture = false;
   std::optional<std::size_t> open_files;  // the soft limit for commands, if this process raised its own
 };
 
@@ -52,6 +55,18 @@ std::string_view mark_of(Handled::HandledKind kind) {
     case Handled::HandledKind::later: return "later";
     default: return "failed";
   }
+}
+
+// JSON stays as it is; any other text becomes a JSON string, without the white space at its end. Empty for no
+// text.
+std::string result_of(std::string_view output) {
+  const std::size_t first = output.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  constexpr std::size_t kLevelsAround = 3;  // those of the request of POST /events/next
+  JsonParser parser(limits::kJsonDepth - kLevelsAround);
+  if (const auto value = parser.parse(output)) return std::string(value->raw());
+  const std::string text = tail_text(output, output.size() * 3);  // a replaced byte has three
+  return json_text([&](JsonWriter& json) { json.string(text); });
 }
 
 // Runs the command for an event, and prints the result.
@@ -65,12 +80,14 @@ class CommandRunner {
 
   Handled handle(const Event& event, const std::stop_token& stop) {
     const SteadyTime start = steady_now();
-    const auto end = children.run({.command = options_.command,
-                                   .environment = environment_of(event),
-                                   .input = event.payload,
-                                   .timeout = options_.timeout,
-                                   .open_files = options_.open_files},
-                                  stop);
+    const auto end =
+        children.run({.command = options_.command,
+                      .environment = environment_of(event),
+                      .input = event.payload,
+                      .timeout = options_.timeout,
+                      .open_files = options_.open_files,
+                      .capture = options_.capture ? std::optional(limits::kResult) : std::nullopt},
+                     stop);
     // The lease is lost or the worker stops, so the worker ignores what this handler returns.
     const bool lost = end && end->cause == ChildEnd::Cause::stopped;
     Handled handled = lost ? Handled::later(Millis{0}, "stopped") : judge(end);
@@ -110,14 +127,29 @@ class CommandRunner {
   [[nodiscard]] Handled judge(const Result<ChildEnd>& end) const {
     if (!end) return Handled::later(options_.later, end.error().message);
     if (end->cause == ChildEnd::Cause::timed_out) {
-      return Handled::retry("took longer than " + format_duration(options_.timeout) +
-                            (end->stderr_tail.empty() ? "" : "\n" + end->stderr_tail));
+      return Handled::retry("took longer than " + format_duration(options_.timeout), end->stderr_tail);
     }
-    if (end->signal == 0 && end->exit_code == 0) return Handled::done();
+    if (end->signal == 0 && end->exit_code == 0) return captured(end->output);
     if (end->signal == 0 && end->exit_code == kLaterExit) {
       return Handled::later(options_.later, "exit 75");
     }
-    return Handled::retry(end->stderr_tail.empty() ? describe(*end) : end->stderr_tail);
+    const std::string error = error_line(end->stderr_tail);
+    const bool killed = end->signal != 0;
+    const std::string message = error.empty() ? describe(*end)
+                                : killed      ? describe(*end) + ": " + error
+                                              : error;
+    // One line is all there is to say, so it is not stored twice.
+    return Handled::retry(message, error == end->stderr_tail ? "" : end->stderr_tail);
+  }
+
+  // The result of a command that succeeded. More than a result may have is a failure without a retry, because
+  // the command would write it again.
+  static Handled captured(std::string_view output) {
+    std::string result = result_of(output);
+    if (output.size() <= limits::kResult && result.size() <= limits::kResult)
+      return Handled::done(std::move(result));
+    return Handled::fail("stdout is too long: the result of an event has at most " +
+                         std::to_string(limits::kResult) + " bytes of JSON");
   }
 
   void say(const Event& event, const Handled& handled, std::string_view what, Millis took) {
@@ -218,14 +250,14 @@ ExitCode work(Invocation& run, const WorkOptions& options) {
 // Raises the limit on open files to what options.parallel needs. Commands keep the original limit, because
 // programs that use select() fail with descriptors above 1023.
 Result<void> raise_limit_for(WorkOptions& options) {
-  const std::size_t needed = options.parallel * kDescriptorsPerChild + kDescriptorsBesideChildren;
-  const std::size_t before = server::descriptor_limit();
+  const std::size_t each = kDescriptorsPerChild + (options.capture ? kDescriptorsToCapture : 0);
+  const std::size_t needed = options.parallel * each + kDescriptorsBesideChildren;
+  const std::size_t before = descriptor_limit();
   if (before >= needed) return {};
-  const std::size_t raised = server::raise_descriptor_limit();
+  const std::size_t raised = raise_descriptor_limit();
   if (raised < needed) {
-    const std::size_t most = raised > kDescriptorsBesideChildren
-                                 ? (raised - kDescriptorsBesideChildren) / kDescriptorsPerChild
-                                 : 0;
+    const std::size_t most =
+        raised > kDescriptorsBesideChildren ? (raised - kDescriptorsBesideChildren) / each : 0;
     return Error{ErrorCode::invalid_argument,
                  "--parallel " + std::to_string(options.parallel) + " needs " + std::to_string(needed) +
                      " open files, and the limit is " + std::to_string(raised) +
@@ -240,7 +272,8 @@ ExitCode run_work(Invocation& invocation) {
   WorkOptions options{.command = arguments.text_or("--exec", ""),
                       .tags = split_list(arguments.text_or("TAGS", "")),
                       .queue = arguments.text_or("--queue", "main"),
-                      .until_empty = arguments.has("--until-empty")};
+                      .until_empty = arguments.has("--until-empty"),
+                      .capture = arguments.has("--capture")};
   if (options.tags.empty()) {
     return wrong_usage(invocation, "TAGS is empty: name the tags to work on, such as email,sms.");
   }
@@ -275,8 +308,11 @@ CommandSpec work_command() {
           "EVENTQ_PATTERN, EVENTQ_CORRELATION_ID, EVENTQ_PRIORITY and EVENTQ_URL in its "
           "environment. TRACEPARENT and TRACESTATE are those of the event (W3C Trace Context). "
           "The exit code is the result. 0: the event is completed. 75: the event is "
-          "delivered again after --later, and no failure is counted. Any other code is a failure, "
-          "whose message is the end of what the command wrote to stderr.\n\n"
+          "delivered again after --later, and no failure is counted. Any other code is a failure. "
+          "Its message is the line of stderr that says what went wrong, and its detail the end of "
+          "stderr, up to 64 KiB; `eventq get` and `eventq logs` show both.\n\n"
+          "With --capture, what the command writes to stdout becomes the result of the event: JSON "
+          "as it is, other text as a JSON string. More than 64 KiB is a failure without a retry.\n\n"
           "The worker extends the lease while the command runs. When the lease is lost, or the "
           "command exceeds --timeout, the command and all processes that it started get SIGTERM, "
           "and SIGKILL five seconds later.\n\n"
@@ -293,6 +329,7 @@ CommandSpec work_command() {
                   {"--later", "TIME", "Delay before an event with exit code 75 is delivered again", "10s"},
                   {"--prefetch", "N",
                    "Events to hold ready beside the running ones [the value of --parallel]"},
+                  {.name = "--capture", .help = "Store the stdout of a command as the result of its event"},
                   {.name = "-o,--output",
                    .value = "FORMAT",
                    .help = "Format of the results on stderr",
@@ -301,6 +338,8 @@ CommandSpec work_command() {
                    .help =
                        "Exit when no event with these tags is PENDING or PROCESSING, also by other workers"}},
       .examples = {{"eventq work email --exec ./send.sh -j 4", "Run four commands at a time"},
+                   {"eventq work sum --exec 'jq add' --capture",
+                    "Store what the command prints as the result"},
                    {"eventq work report --exec 'jq .month' --until-empty", "Process all events, then exit"}},
       .run = run_work,
       .server_use = ServerUse::own_output,

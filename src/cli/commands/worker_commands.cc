@@ -15,6 +15,7 @@ ExitCode list_workers(Invocation& run) {
   using Kind = CellKind;
   return print_list(run, "/workers", "workers",
                     {{"WORKER", "worker_id"},
+                     {"STATE", "state"},
                      {"QUEUE", "queue"},
                      {"TAGS", "tags"},
                      {"DONE", "completed", Kind::number},
@@ -75,8 +76,11 @@ std::vector<CommandSpec> worker_commands() {
   return {
       {.name = "worker ls",
        .summary = "List the workers",
-       .details = "The server knows workers from their calls; a worker does not register.",
-       .examples = {{"eventq worker ls", "List active and stale workers"}},
+       .details =
+           "The server knows workers from their calls; a worker does not register. A worker is active "
+           "(holds an event, or asked for events lately), idle (asked within 10 minutes), stale (holds an "
+           "event without a sign of life) or gone. It leaves the list a day after its last call.",
+       .examples = {{"eventq worker ls", "List the workers of the last day"}},
        .run = list_workers},
       {.name = "worker show",
        .summary = "Show a worker",

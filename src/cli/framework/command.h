@@ -71,6 +71,8 @@ struct CommandSpec {
   // An earlier name that is understood and not listed. It adds the flag `earlier_flag`.
   std::string_view earlier_name = {};
   std::string_view earlier_flag = {};
+  // The group alone means this command: `eventq failures` is `eventq failures ls`. The name is a literal.
+  bool group_default = false;
 };
 
 // common_output: --url, -o/--output, --fields, --color and --time. own_output: --url. none: none of them.

@@ -80,8 +80,9 @@ class CommandLineParser {
   }
 
   std::variant<ChosenCommand, Printout> parse(int argc, const char* const* argv) {
+    const std::vector<const char*> words = with_default(argc, argv);
     try {
-      root_.parse(argc, argv);
+      root_.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::ParseError& error) {
       return explain(error);
     }
@@ -91,6 +92,21 @@ class CommandLineParser {
   }
 
  private:
+  // Inserts the command that a group alone means: `eventq failures` is `eventq failures ls`.
+  std::vector<const char*> with_default(int argc, const char* const* argv) const {
+    std::vector<const char*> words(argv, argv + argc);
+    if (words.size() < 2) return words;
+    const std::string_view next = words.size() > 2 ? words[2] : "";
+    if (!next.empty() && (!next.starts_with('-') || next == "-h" || next == "--help")) return words;
+    for (const CommandSpec& command : commands_) {
+      const std::size_t blank = command.name.find(' ');
+      if (!command.group_default || command.name.substr(0, blank) != words[1]) continue;
+      words.insert(words.begin() + 2, command.name.substr(blank + 1).data());
+      break;
+    }
+    return words;
+  }
+
   void add(const CommandSpec& command) {
     add(command, std::string(command.name));
     if (!command.earlier_name.empty()) add(command, std::string(command.earlier_name));

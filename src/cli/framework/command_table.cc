@@ -14,6 +14,7 @@ std::vector<CommandSpec> make_commands() {
   add(show_commands());
   add({tail_command(), wait_command()});
   add(change_commands());
+  add(failure_commands());
   add(queue_commands());
   add(worker_commands());
   add(notebook_commands());

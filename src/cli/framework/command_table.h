@@ -24,7 +24,8 @@ CommandSpec work_command();
 std::vector<CommandSpec> show_commands();  // ls, get, logs, why
 CommandSpec tail_command();
 CommandSpec wait_command();
-std::vector<CommandSpec> change_commands();  // retry, cancel
+std::vector<CommandSpec> change_commands();   // retry, cancel
+std::vector<CommandSpec> failure_commands();  // failures ls, show, retry
 std::vector<CommandSpec> queue_commands();
 std::vector<CommandSpec> worker_commands();
 std::vector<CommandSpec> notebook_commands();

@@ -80,11 +80,11 @@ std::string shown_duration(const std::string& text, const JsonValue& value) {
 
 using Members = std::vector<std::pair<std::string, JsonValue>>;
 
-// Lists members of nested objects by their path. The payload is user data and is not flattened.
+// Lists members of nested objects by their path. Payload and result are user data and are not flattened.
 void flatten_record(Members& members, const std::string& above, const JsonValue& record) {
   for (const JsonMember& member : record.members()) {
     const std::string path = above + std::string(member.name);
-    if (member.value.type() == JsonType::object && path != "payload") {
+    if (member.value.type() == JsonType::object && path != "payload" && path != "result") {
       flatten_record(members, path + ".", member.value);
     } else {
       members.emplace_back(path, member.value);
@@ -111,6 +111,20 @@ std::string member_text(const OutputOptions& options, const std::string& name, c
   const auto time = value.type() == JsonType::string ? parse_iso_time(text) : std::nullopt;
   if (!time || options.time == TimeFormat::iso) return text;
   return text + "  " + paint(options, Color::dim, relative_time(*time, options.clock->now()));
+}
+
+// Prints a text of several lines, such as a stack trace. Each line but the first begins behind `indent`
+// blanks. A tab becomes four blanks, because printable() would escape it.
+void print_lines(std::ostream& out, std::string_view text, std::size_t indent) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line(text.substr(begin, end - begin));
+    for (std::size_t tab = 0; (tab = line.find('\t', tab)) != std::string::npos;)
+      line.replace(tab, 1, 4, ' ');
+    if (begin > 0) out << std::string(indent, ' ');
+    out << printable(line) << '\n';
+    begin = end + 1;
+  }
 }
 
 }  // namespace
@@ -272,8 +286,12 @@ void print_record(std::ostream& out, const OutputOptions& options, std::string_v
   std::size_t width = 0;
   for (const auto& [name, value] : members) width = std::max(width, display_width(printable(name)));
   for (const auto& [name, value] : members) {
-    out << paint(options, Color::bold, padded(printable(name), width + kGap))
-        << member_text(options, name, value) << '\n';
+    out << paint(options, Color::bold, padded(printable(name), width + kGap));
+    if (name == "error_detail" && value.string()) {
+      print_lines(out, *value.string(), width + kGap);
+    } else {
+      out << member_text(options, name, value) << '\n';
+    }
   }
 }
 

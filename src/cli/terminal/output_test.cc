@@ -207,6 +207,19 @@ TEST_F(OutputTest, PrintsOneMemberOfARecordPerLine) {
       "created_at   2026-01-01T11:57:00.000Z  3 min ago\n");
 }
 
+TEST_F(OutputTest, ADetailIsPrintedLineByLineAndAResultAsItIs) {
+  const std::string record = R"({"id":1,"result":{"a": [1]},"error_detail":"first\n\tat \u001b[2J\nlast"})";
+
+  on_terminal(80);
+
+  EXPECT_EQ(print_one(record),
+            "id            1\n"
+            "result        {\"a\": [1]}\n"
+            "error_detail  first\n"
+            "                  at \\u001b[2J\n"
+            "              last\n");
+}
+
 TEST_F(OutputTest, PrintsOneRecordInEveryFormat) {
   EXPECT_EQ(print_one(kOne), std::string(kOne) + "\n");
   options_.format = Format::json;

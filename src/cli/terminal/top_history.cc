@@ -35,7 +35,8 @@ TopQueue read_queue(const JsonValue& value) {
           .published = count_at(value, "published"),
           .completions = count_at(value, "completed"),
           .failures = count_at(value, "failed"),
-          .oldest_seconds = number_at(value, "oldest_pending_seconds")};
+          .oldest_seconds = number_at(value, "oldest_pending_seconds"),
+          .unattended = count_at(value, "unattended")};
 }
 
 }  // namespace
@@ -69,8 +70,10 @@ Result<TopSample> read_top_sample(std::string_view metrics, std::string_view que
   json = parser.parse(workers);
   if (!json) return json.error();
   for (const JsonValue& worker : elements_at(*json, "workers")) {
+    const std::string state = text_at(worker, "state").value_or("");
+    if (state == "gone") continue;
     sample.workers.push_back({.id = text_at(worker, "worker_id").value_or(""),
-                              .stale = text_at(worker, "stale") == "true",
+                              .state = state,
                               .holding = elements_at(worker, "holding").size(),
                               .completed = count_at(worker, "completed"),
                               .failed = count_at(worker, "failed")});

@@ -26,11 +26,12 @@ struct TopQueue {
   std::int64_t completions = 0;
   std::int64_t failures = 0;
   std::optional<double> oldest_seconds;  // the age of the oldest waiting event
+  std::int64_t unattended = 0;           // waiting events, if no worker asks for them
 };
 
 struct TopWorker {
   std::string id;
-  bool stale = false;
+  std::string state;  // "active", "idle", "stale"
   std::size_t holding = 0;
   std::int64_t completed = 0;
   std::int64_t failed = 0;

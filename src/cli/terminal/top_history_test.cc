@@ -26,7 +26,8 @@ TEST(TopHistoryTest, ReadsTheAnswersOfTheServer) {
           "published":20,"completed":9,"failed":4},{"queue":"main","oldest_pending_seconds":null}],
           "store":{"file_bytes":4096,"log_bytes":99}})",
       R"({"queues":[{"id":"main","status":"active"},{"id":"mail","status":"paused"}]})",
-      R"({"workers":[{"worker_id":"a:1","completed":3,"failed":5,"holding":[7,8],"stale":true}]})");
+      R"({"workers":[{"worker_id":"a:1","completed":3,"failed":5,"holding":[7,8],"state":"stale"},)"
+      R"({"worker_id":"b:1","completed":0,"failed":0,"holding":[],"state":"gone"}]})");
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->queues.size(), 2U);
   const TopQueue& mail = read->queues[0];
@@ -42,7 +43,7 @@ TEST(TopHistoryTest, ReadsTheAnswersOfTheServer) {
   EXPECT_EQ(read->queues[1].oldest_seconds, std::nullopt) << "nothing waits there";
   ASSERT_EQ(read->workers.size(), 1U);
   EXPECT_EQ(read->workers[0].id, "a:1");
-  EXPECT_TRUE(read->workers[0].stale);
+  EXPECT_EQ(read->workers[0].state, "stale");
   EXPECT_EQ(read->workers[0].holding, 2U);
   EXPECT_EQ(read->file_bytes, 4096);
   EXPECT_EQ(read->log_bytes, 99);

@@ -128,6 +128,14 @@ std::string title_line(const TopView& view, const OutputOptions& options) {
   return cut_to_width(printable(line), options.width);
 }
 
+std::string unattended_names(const TopSample& sample) {
+  std::string names;
+  for (const TopQueue& queue : sample.queues) {
+    if (queue.unattended > 0) names += (names.empty() ? "" : ", ") + queue.name;
+  }
+  return names;
+}
+
 Lines queue_lines(const TopView& view, const OutputOptions& options, bool selecting) {
   // Rates exist only from the second sample on; before that their columns are left out.
   const bool rated = view.history.rates().has_value();
@@ -152,6 +160,10 @@ Lines queue_lines(const TopView& view, const OutputOptions& options, bool select
     const std::string line = table.row(name, cells, selecting && name == view.selected);
     lines.push_back(queue.state == "active" ? line : paint(options, status_color(queue.state), line));
   }
+  if (const std::string names = unattended_names(view.history.last()); !names.empty()) {
+    const std::string line = " events wait and no worker asks for them: " + names;
+    lines.push_back(paint(options, Color::yellow, cut_to_width(printable(line), options.width)));
+  }
   return lines;
 }
 
@@ -163,10 +175,10 @@ Lines worker_lines(const TopView& view, const OutputOptions& options) {
   Lines lines{"", table.heading()};
   for (const TopWorker& worker : workers) {
     const std::string line = table.row(worker.id,
-                                       {worker.stale ? "stale" : "active", std::to_string(worker.holding),
+                                       {worker.state, std::to_string(worker.holding),
                                         std::to_string(worker.completed), std::to_string(worker.failed)},
                                        false);
-    lines.push_back(worker.stale ? paint(options, Color::yellow, line) : line);
+    lines.push_back(worker.state == "stale" ? paint(options, Color::yellow, line) : line);
   }
   return lines;
 }

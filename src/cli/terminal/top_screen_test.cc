@@ -48,8 +48,8 @@ class TopScreenTest : public testing::Test {
          .oldest_seconds = 1.24},
         {.name = "mail", .state = "paused", .waiting = 224, .oldest_seconds = 245},
     };
-    made.workers = {{.id = "host-1:8742", .stale = false, .holding = 3, .completed = 1203, .failed = 2},
-                    {.id = "host-2:911", .stale = true, .holding = 1, .completed = 7, .failed = 0}};
+    made.workers = {{.id = "host-1:8742", .state = "active", .holding = 3, .completed = 1203, .failed = 2},
+                    {.id = "host-2:911", .state = "stale", .holding = 1, .completed = 7, .failed = 0}};
     made.file_bytes = 4'300'000;
     made.log_bytes = 512;
     return made;
@@ -75,6 +75,17 @@ TEST_F(TopScreenTest, ShowsQueuesWorkersAndRatesInAlignedColumns) {
                   " host-1:8742                              active          3     1203       2",
                   " host-2:911                               stale           1        7       0", "", "", "",
                   "q quit  ↑↓ select  p pause or resume  s sort (by name)"));
+}
+
+TEST_F(TopScreenTest, NamesTheQueuesWhoseEventsNoWorkerAsksFor) {
+  TopSample waiting = sample(0);
+  waiting.queues[0].unattended = 980;
+  waiting.queues.push_back({.name = "reports", .state = "active", .waiting = 1, .unattended = 1});
+  TopHistory once;
+  once.add(waiting, SteadyTime{});
+
+  EXPECT_THAT(draw_top({.history = once, .version = "", .url = "http://h:1"}, wide(100), 0),
+              HasSubstr("\n events wait and no worker asks for them: main, reports\n"));
 }
 
 TEST_F(TopScreenTest, OneSampleHasNoColumnsForRates) {

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/percent.h"
 #include "command/command.h"
+#include "eventq/clock.h"
 #include "eventq/error.h"
 #include "http/transport/message.h"
 #include "model/policy.h"
@@ -27,9 +28,10 @@ struct ApiCall {
   std::string name;     // the {name} of the path, decoded
   std::vector<QueryParameter> query;
   std::string request_id;
-  // Both belong to the IoThread and outlive every call.
+  // These belong to the IoThread and outlive every call.
   JsonParser& parser;      // a parsed body is valid until the thread's next call
   const Policy& defaults;  // the settings of a queue that has none of its own
+  const Clock& clock;
 };
 
 // A response without an end: the service repeats the claim, and sends each claimed event when it has it.

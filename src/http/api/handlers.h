@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/steady.h"
 #include "http/api/routes.h"
 #include "wire/request_json.h"
 
@@ -68,11 +69,15 @@ HandlerResult list_queue_log(ApiCall& call);
 // handlers_observe.cc
 HandlerResult list_workers(ApiCall& call);
 HandlerResult get_worker(ApiCall& call);
+HandlerResult sign_off_worker(ApiCall& call);
 HandlerResult list_worker_log(ApiCall& call);
 HandlerResult list_failures(ApiCall& call);
 HandlerResult retry_failures(ApiCall& call);
 HandlerResult retry_failures_as_before(ApiCall& call);
 HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics);
+
+// handlers_overview.cc. `started` is when the server began to serve.
+HandlerResult show_overview(ApiCall& call, SteadyTime started);
 
 // Content types of CloudEvents, and whether the Accept field prefers them to JSON.
 inline constexpr std::string_view kCloudEvent = "application/cloudevents+json";

@@ -9,6 +9,7 @@
 #include "model/validate.h"
 #include "wire/answer_json.h"
 #include "wire/cloud_events.h"
+#include "wire/list_query.h"
 #include "wire/request_json.h"
 
 namespace eventq::http {
@@ -74,7 +75,7 @@ HandlerResult show_why(EventId id) {
 
 // GET /events
 HandlerResult list_events(ApiCall& call) {
-  auto filter = wire::parse_filter(call.query);
+  auto filter = wire::parse_list_query(call.query, call.clock.now());
   if (!filter) return filter.error();
   EngineWork work;
   work.command.list = *filter;

@@ -8,6 +8,7 @@
 #include "http/api/handlers.h"
 #include "http/api/media_type.h"
 #include "http/api/render.h"
+#include "model/validate.h"
 #include "wire/answer_json.h"
 #include "wire/observe_json.h"
 #include "wire/prometheus.h"
@@ -56,7 +57,7 @@ Error no_worker(const std::string& name, bool partial) {
 // GET /workers
 HandlerResult list_workers(ApiCall&) {
   return admin_work(WorkersRequest{}, [](Answer& answer) {
-    const auto& workers = std::get<std::vector<WorkerState>>(answer.admin);
+    const auto& workers = std::get<std::vector<ListedWorker>>(answer.admin);
     return json_response([&](JsonWriter& json) { wire::write_workers(json, workers); });
   });
 }
@@ -64,11 +65,21 @@ HandlerResult list_workers(ApiCall&) {
 // GET /workers/{name}
 HandlerResult get_worker(ApiCall& call) {
   return admin_work(WorkersRequest{}, [name = call.name](Answer& answer) -> HandlerResult {
-    const auto& workers = std::get<std::vector<WorkerState>>(answer.admin);
+    const auto& workers = std::get<std::vector<ListedWorker>>(answer.admin);
     const auto found = std::find_if(workers.begin(), workers.end(),
-                                    [&](const WorkerState& worker) { return worker.row.id == name; });
+                                    [&](const ListedWorker& worker) { return worker.row.id == name; });
     if (found == workers.end()) return no_worker(name, !answer.missing.empty());
     return json_response([&](JsonWriter& json) { wire::write_worker(json, *found); });
+  });
+}
+
+// DELETE /workers/{name}
+HandlerResult sign_off_worker(ApiCall& call) {
+  if (auto fault = validate_worker_id(call.name)) return *fault;
+  return admin_work(SignOff{call.name}, [](Answer&) {
+    Response response;
+    response.status = 204;
+    return response;
   });
 }
 

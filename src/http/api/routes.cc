@@ -65,6 +65,7 @@ std::vector<Route> event_routes(const RefuseRemoval& refuse_removal) {
       {"GET", "/queues/{name}/log", list_queue_log, reads, 0},
       {"GET", "/workers", list_workers, reads, 0, no_query},
       {"GET", "/workers/{name}", get_worker, reads, 0, no_query},
+      {"DELETE", "/workers/{name}", sign_off_worker, changes, 0, no_query},
       {"GET", "/workers/{name}/log", list_worker_log, reads, 0},
       {"GET", "/failures", list_failures, reads, 0},
       {"POST", "/failures/retry", retry_failures, changes, kOneEventBody, no_query},
@@ -130,6 +131,8 @@ RouteTable::RouteTable(ApiExtension extension) : routes_(event_routes(extension.
     return show_metrics(call, add_metrics);
   };
   routes_.push_back({"GET", "/metrics", show, reads, 0, no_query});
+  const auto overview = [started = steady_now()](ApiCall& call) { return show_overview(call, started); };
+  routes_.push_back({"GET", "/overview", overview, reads, 0});
   for (Route& route : extension.routes) routes_.push_back(std::move(route));
   auto last = server_routes();
   for (Route& route : last) routes_.push_back(std::move(route));

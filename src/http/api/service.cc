@@ -12,6 +12,7 @@
 #include "base/time_text.h"
 #include "base/uuid.h"
 #include "http/api/call.h"
+#include "http/api/cors.h"
 #include "http/api/handlers.h"
 #include "http/api/media_type.h"
 #include "http/api/problem.h"
@@ -69,6 +70,19 @@ bool is_cross_site(const Headers& headers) {
   return headers.origin != "http://" + headers.host && headers.origin != "https://" + headers.host;
 }
 
+// Empty: no page of another site may read the response.
+std::string listed_origin(const Headers& headers, const AllowedOrigins* origins) {
+  const bool listed = origins != nullptr && !headers.origin.empty() && origins->contains(headers.origin);
+  return listed ? headers.origin : "";
+}
+
+// A cache must not give the response of one origin to another.
+void add_origin_fields(Response& response, const std::string& origin, const AllowedOrigins* origins) {
+  if (origins == nullptr || origins->empty()) return;
+  response.headers.emplace_back("Vary", "Origin");
+  if (!origin.empty()) add_cors_fields(response, origin);
+}
+
 // The media type of RFC 9457. A wildcard does not ask for it, because most programs send one and expect JSON.
 constexpr std::string_view kProblemType = "application/problem+json";
 
@@ -90,10 +104,11 @@ void mark_missing_shards(const Answer& answer, Response& response) {
 class IoThreadService final : public AnswerSink {
  public:
   IoThreadService(Engine& engine, const Clock& clock, Hosts hosts, DiscardingSink& discard,
-                  const Policy& defaults)
+                  const Policy& defaults, const AllowedOrigins* origins)
       : engine_(engine),
         clock_(clock),
         hosts_(hosts),
+        origins_(origins),
         discard_(discard),
         defaults_(defaults),
         request_ids_(Uuid7Source::from_entropy()) {}
@@ -102,8 +117,9 @@ class IoThreadService final : public AnswerSink {
     if (!thread_) thread_ = &thread;
     const std::string& sent = request.headers.request_id;
     Requester requester{is_request_id(sent) ? sent : request_ids_.next(clock_.now()),
-                        accepts_problem_type(request.headers.accept)};
-    HandlerResult handled = handle(request, requester.request_id);
+                        accepts_problem_type(request.headers.accept),
+                        listed_origin(request.headers, origins_)};
+    HandlerResult handled = handle(request, requester);
     proceed(exchange, std::move(handled), std::move(requester), {});
   }
 
@@ -141,6 +157,7 @@ class IoThreadService final : public AnswerSink {
   struct Requester {
     std::string request_id;
     bool accepts_problem_type = false;
+    std::string origin;  // a listed one, whose page may read the response; else empty
   };
 
   struct PendingRequest {
@@ -152,20 +169,23 @@ class IoThreadService final : public AnswerSink {
 
   // Runs the handler of the route that the transport found with the header. Checks first what holds for every
   // route, so that a handler sees only requests that it may serve.
-  HandlerResult handle(const Request& request, const std::string& request_id) {
+  HandlerResult handle(const Request& request, const Requester& requester) {
+    const std::string& request_id = requester.request_id;
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
     const std::string_view path = without_trailing_slash(target.substr(0, question));
-    ApiCall call{request, path, {}, {}, {}, request_id, parser_, defaults_};
+    ApiCall call{request, path, {}, {}, {}, request_id, parser_, defaults_, clock_};
     // Checked before the route, so that a rebound name learns nothing about the server.
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
       return respond_with(problem_of(403, "The Host field must name localhost, 127.0.0.1 or [::1]."),
                           request_id);
     }
+    const bool listed = !requester.origin.empty();
+    if (listed && is_preflight(request)) return preflight_response();
     const RouteMatch& found = request.match;
     if (!found.route) return no_route(call, found);
     // A browser may send such a request without a preflight, so CORS alone does not prevent it.
-    if (found.route->effect == RouteEffect::changes && is_cross_site(request.headers)) {
+    if (found.route->effect == RouteEffect::changes && is_cross_site(request.headers) && !listed) {
       return respond_with(problem_of(403, "A page of another site may not do this."), request_id);
     }
     if (question != std::string_view::npos) {
@@ -260,6 +280,7 @@ class IoThreadService final : public AnswerSink {
       response.headers.emplace_back("Vary", "Accept");
     }
     response.headers.emplace_back("X-Request-Id", requester.request_id);
+    add_origin_fields(response, requester.origin, origins_);
     return thread_->respond(exchange, std::move(response));
   }
 
@@ -297,6 +318,7 @@ class IoThreadService final : public AnswerSink {
   Engine& engine_;
   const Clock& clock_;
   const Hosts hosts_;
+  const AllowedOrigins* const origins_;  // null: none
   DiscardingSink& discard_;
   const Policy defaults_;
   IoThread* thread_ = nullptr;  // set by the first request, which comes before any answer
@@ -312,10 +334,11 @@ class IoThreadService final : public AnswerSink {
 class EventService final : public Service {
  public:
   EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-               const Policy& defaults, ApiExtension extension)
-      : routes_(std::move(extension)) {
+               const Policy& defaults, ApiExtension extension, const AllowedOrigins* origins)
+      : routes_(std::move(extension)), origins_(origins) {
     for (std::size_t i = 0; i < io_threads; ++i)
-      threads_.push_back(std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults));
+      threads_.push_back(
+          std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults, origins));
   }
 
   RequestRoute route(std::string_view method, std::string_view path) const override {
@@ -339,12 +362,15 @@ class EventService final : public Service {
     return threads_[thread.index()]->answers_half_closed(exchange);
   }
 
-  Response error_response(int status, std::string_view message) const override {
-    return respond_with(problem_of(status, message), "");
+  Response error_response(int status, std::string_view message, const Headers& headers) const override {
+    Response response = respond_with(problem_of(status, message), "");
+    add_origin_fields(response, listed_origin(headers, origins_), origins_);
+    return response;
   }
 
  private:
   const RouteTable routes_;
+  const AllowedOrigins* const origins_;  // null: none
   DiscardingSink discard_;
   std::vector<std::unique_ptr<IoThreadService>> threads_;
 };
@@ -400,8 +426,10 @@ Error too_late(const std::string& what, Millis timeout) {
 }
 
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults, ApiExtension extension) {
-  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults, std::move(extension));
+                                      const Policy& defaults, ApiExtension extension,
+                                      const AllowedOrigins* origins) {
+  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults, std::move(extension),
+                                        origins);
 }
 
 }  // namespace eventq::http

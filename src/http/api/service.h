@@ -17,6 +17,7 @@
 
 #include "engine/engine.h"
 #include "eventq/options.h"
+#include "http/api/cors.h"
 #include "http/api/routes.h"
 #include "http/transport/server.h"
 #include "model/policy.h"
@@ -29,8 +30,10 @@ enum class Hosts : std::uint8_t { loopback, any };
 
 // REQUIRES: `engine` outlives the service and is stopped before the service is destroyed. `io_threads` is
 // that of the server. `defaults` is default_policy() of the engine's options. Handlers of `extension` resolve
-// no DeferredResult after the server is destroyed.
+// no DeferredResult after the server is destroyed. `origins` outlives the service; null: no page of another
+// site may use the API.
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults, ApiExtension extension = {});
+                                      const Policy& defaults, ApiExtension extension = {},
+                                      const AllowedOrigins* origins = nullptr);
 
 }  // namespace eventq::http

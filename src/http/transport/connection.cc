@@ -54,7 +54,7 @@ bool HttpConnection::respond(Response response) {
   close_after_ = response.close || !parser_.header().keep_alive || loop_.draining() || ends_by_close;
   // A stream that begins while the server stops would never end.
   if (response.streams && loop_.draining()) {
-    send(loop_.service().error_response(503, "The server is shutting down."));
+    send(loop_.service().error_response(503, "The server is shutting down.", {}));
     return false;
   }
   return send(std::move(response));
@@ -63,7 +63,7 @@ bool HttpConnection::respond(Response response) {
 void HttpConnection::refuse(int status, std::string_view message) {
   if (!std::exchange(under_way_, true)) loop_.exchange_began();
   close_after_ = true;
-  send(loop_.service().error_response(status, message));
+  send(loop_.service().error_response(status, message, parser_.header().request.headers));
 }
 
 void HttpConnection::sweep(SteadyTime now) {

@@ -28,6 +28,7 @@ enum class SingletonField : unsigned {
   request_id,
   origin,
   sec_fetch_site,
+  access_control_request_method,
 };
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
@@ -116,6 +117,9 @@ class BeastParser final : public beast::http::basic_parser<true> {
       keep_once(SingletonField::request_id, headers.request_id, value, error);
     } else if (beast::iequals(name, "sec-fetch-site")) {
       keep_once(SingletonField::sec_fetch_site, headers.sec_fetch_site, value, error);
+    } else if (beast::iequals(name, "access-control-request-method")) {
+      keep_once(SingletonField::access_control_request_method, headers.access_control_request_method, value,
+                error);
     } else if (beast::iequals(name, "prefer")) {
       keep_list(headers.prefer, value);
     } else if (beast::iequals(name, "traceparent")) {

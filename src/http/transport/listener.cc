@@ -56,13 +56,12 @@ Result<void> Listener::open() {
   if (!error) acceptor_.listen(kBacklog, error);
   if (!error) port_ = acceptor_.local_endpoint(error).port();
   if (!error) return {};
-  return Error{
-      .code = ErrorCode::unavailable,
-      .message = "Cannot listen on " + shared_.options.host + " port " +
-                 std::to_string(shared_.options.port) + ": " + error.message() + "." +
-                 (error == asio::error::address_in_use
-                      ? " Another program listens there. Stop it, or choose another port with --listen."
-                      : "")};
+  return Error{.code = ErrorCode::unavailable,
+               .message = "Cannot listen on " + shared_.options.host + " port " +
+                          std::to_string(shared_.options.port) + ": " + error.message() + "." +
+                          (error == asio::error::address_in_use
+                               ? " Another program listens there. Stop it, or listen on another port."
+                               : "")};
 }
 
 void Listener::accept_next() {

@@ -21,6 +21,7 @@ struct Headers {
   std::string request_id;      // X-Request-Id
   std::string origin;          // Origin
   std::string sec_fetch_site;  // Sec-Fetch-Site
+  std::string access_control_request_method;
   std::string host;
   std::vector<std::pair<std::string, std::string>> cloud_event;  // the ce-* fields, without that prefix
 };

@@ -23,7 +23,7 @@ class LimitService final : public Service {
   }
   void on_request(IoThread&, ExchangeId, Request) override {}
   void on_gone(IoThread&, ExchangeId) override {}
-  Response error_response(int, std::string_view) const override { return {}; }
+  Response error_response(int, std::string_view, const Headers&) const override { return {}; }
 
   std::size_t limit = kVectorBodyLimit;
   mutable std::string asked;

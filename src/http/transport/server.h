@@ -83,7 +83,9 @@ class Service {
   [[nodiscard]] virtual bool answers_half_closed(const IoThread&, ExchangeId) const { return false; }
 
   // The response to an error that the server itself found (status 400 to 505). `message` is one sentence.
-  [[nodiscard]] virtual Response error_response(int status, std::string_view message) const = 0;
+  // `headers` are those of the request, and empty if its header is not complete.
+  [[nodiscard]] virtual Response error_response(int status, std::string_view message,
+                                                const Headers& headers) const = 0;
 };
 
 struct ServerOptions {

@@ -61,10 +61,9 @@ TEST_F(ServerTest, ASecondServerOnThePortIsRefused) {
 
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, ErrorCode::unavailable);
-  EXPECT_EQ(second.error().message,
-            "Cannot listen on 127.0.0.1 port " + std::to_string(port) +
-                ": Address already in use. Another "
-                "program listens there. Stop it, or choose another port with --listen.");
+  EXPECT_EQ(second.error().message, "Cannot listen on 127.0.0.1 port " + std::to_string(port) +
+                                        ": Address already in use. Another "
+                                        "program listens there. Stop it, or listen on another port.");
 }
 
 TEST_F(ServerTest, APortIsFreeAgainAfterStopping) {

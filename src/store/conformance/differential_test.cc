@@ -9,6 +9,7 @@
 #include "store/memory/memory_store.h"
 #include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/stored_event.h"
 #include "support/describe.h"
 #include "support/describe_records.h"
 #include "support/faulty_vfs.h"
@@ -105,6 +106,7 @@ std::function<void(Event&, TimePoint)> random_edit(Random& random) {
   const Millis wait = std::chrono::seconds(random.below(40));
   const std::string worker = random.worker();
   const auto status = static_cast<Status>(2 + random.below(5));  // the ended statuses
+  const std::string result = random.one_in(2) ? "[" + std::to_string(random.below(9)) + "]" : "";
   switch (random.below(3)) {
     case 0:
       return [=](Event& event, TimePoint now) {
@@ -122,6 +124,7 @@ std::function<void(Event&, TimePoint)> random_edit(Random& random) {
         end(event, status, now);
         event.superseded_by.reset();
         if (status == Status::superseded) event.superseded_by = EventId{7};
+        if (may_have_result(event)) event.result = result;
       };
   }
 }
@@ -187,6 +190,7 @@ Step insert(Random& random, std::size_t& inserted) {
     if (random.one_in(3)) event.pattern = "p" + std::to_string(random.below(2));
     if (random.one_in(3)) event.sequence = static_cast<int>(random.below(3));
     if (random.one_in(5)) event.retry = RetryPolicy{};
+    if (random.one_in(5)) event.max_attempts = static_cast<int>(1 + random.below(5));
     if (random.one_in(5)) event.timestamp = TimePoint(5s);
     event.due_at = TimePoint(std::chrono::seconds(random.below(30)));  // relative to the transaction's time
   }
@@ -306,6 +310,7 @@ Step append(Random& random, EventId id) {
     if (random.one_in(3)) entry.errors = {"x", "y"};
     if (random.one_in(3)) entry.next_retry_at = TimePoint(5s);
     if (random.one_in(3)) entry.by = "anna";
+    if (random.one_in(3) && entry.action == Action::failed) entry.error_detail = "at line 7";
   }
   return [drafts, id](Side& side) {
     std::vector<LogEntry> entries = drafts;
@@ -369,12 +374,21 @@ Step random_list(Random& random, EventId id) {
   if (random.one_in(2)) filter.offset = static_cast<std::int64_t>(random.below(10));
   filter.limit = random.below(30);
   if (random.one_in(2)) filter.after = id;
+  if (random.one_in(4))
+    filter.before = EventId{static_cast<std::int64_t>(id) + static_cast<std::int64_t>(random.below(30))};
+  if (random.one_in(2)) filter.order = ListOrder::descending;
+  if (random.one_in(5)) filter.error = "o";
+  filter.include = {.payload = random.one_in(3), .result = random.one_in(3), .logs = random.one_in(3)};
   return [=](Side& side) {
-    const EventPage page = must(side.reader->list(filter));
+    EventPage page = must(side.reader->list(filter));
+    std::string included;
+    for (auto& [event, log] : page.logs) included += text_of(side.numbered(std::move(log)));
+    for (const Event& event : page.events) included += event.payload + event.result + "\n";
+    included += page.next() ? std::to_string(static_cast<std::int64_t>(*page.next())) + "\n" : "last page\n";
     auto details = must(side.reader->details(id));
     if (details) details->log = side.numbered(std::move(details->log));
     return text_of(page.events) + "total " + std::to_string(page.total) +
-           (page.total_exact ? "\n" : " or more\n") + text_of(must(side.reader->get(id))) +
+           (page.total_exact ? "\n" : " or more\n") + included + text_of(must(side.reader->get(id))) +
            text_of(side.numbered(must(side.reader->log(id)))) + describe(details);
   };
 }

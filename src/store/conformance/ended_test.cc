@@ -136,6 +136,25 @@ TEST_P(StoreConformance, FailedEventsAreGroupedByQueueAndCauseLargestGroupFirst)
   EXPECT_EQ(describe(must(reader().failures("nobody", 10))), "");
 }
 
+TEST_P(StoreConformance, AGroupOfFailuresHasTheMessageOfItsLastEvent) {
+  const auto fail = [&](const std::string& name, const std::string& message) {
+    const EventId id = add(name);
+    LogEntry entry = new_entry(id, Action::failed);
+    entry.error_message = message;
+    append(std::move(entry));
+    fail_as(id, "order # is closed");
+    clock().advance(1s);
+  };
+  fail("a", "order 17 is closed");
+  fail("b", "order 4 is closed");
+  fail_as(add("c"), "no message");
+
+  EXPECT_EQ(describe(must(reader().failures({}, 10))),
+            "main <order # is closed> events=2 first_at=1700000000000 last_at=1700000001000 last_event=2 "
+            "sample=<order 4 is closed>\n"
+            "main <no message> events=1 first_at=1700000002000 last_at=1700000002000 last_event=3");
+}
+
 TEST_P(StoreConformance, TheLastEventOfFailuresIsTheLastToFailThenTheHighestId) {
   const EventId a = add("a");
   const EventId b = add("b");

@@ -234,6 +234,23 @@ TEST_P(StoreConformance, StateFieldsIncludeThePublishersKeysAndRetry) {
   EXPECT_EQ(describe_more(load(*begin(), id, EventFields::state).event), expected);
 }
 
+TEST_P(StoreConformance, AnEventKeepsItsMaxAttemptsWithAndWithoutARetryPolicy) {
+  const RetryPolicy policy{RetryPolicy::Kind::exponential, 10s, 60s, 0.25};
+  const EventId both = add("both", [&](Event& event) {
+    event.retry = policy;
+    event.max_attempts = 7;
+  });
+  const EventId attempts = add("attempts", [](Event& event) { event.max_attempts = 1'000'000; });
+  const EventId neither = add("neither");
+
+  const auto transaction = begin();
+  EXPECT_EQ(load(*transaction, both).event.max_attempts, 7);
+  EXPECT_EQ(load(*transaction, both).event.retry, policy);
+  EXPECT_EQ(load(*transaction, attempts).event.max_attempts, 1'000'000);
+  EXPECT_EQ(load(*transaction, attempts).event.retry, std::nullopt);
+  EXPECT_EQ(load(*transaction, neither).event.max_attempts, std::nullopt);
+}
+
 TEST_P(StoreConformance, SaveKeepsPickedAtAndSupersededBy) {
   const EventId id = add("a");
 

@@ -446,7 +446,7 @@ TEST_P(StoreConformance, AnEmptyStoreRecallsNothing) {
   std::vector<std::string> repaired;
 
   EXPECT_EQ(describe(must(begin()->recall(repaired))),
-            "queues=[] workers=[] processing=[] checkpoints=[] failed=");
+            "queues=[] workers=[] asks=[] processing=[] checkpoints=[] failed=");
   EXPECT_TRUE(repaired.empty());
 }
 
@@ -504,6 +504,81 @@ TEST_P(StoreConformance, AddWorkerSumsCountersAndKeepsTheLatestLastSeen) {
       "w:2 first_seen=1700000000000 last_seen=1700000005000 completed=9 failed=11";
   EXPECT_EQ(describe(must(begin()->recall(repaired)).workers), expected);
   EXPECT_EQ(describe(must(reader().working()).workers), expected);
+}
+
+TEST_P(StoreConformance, TheLatestRequestOfAWorkerAndSelectorIsKept) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_ask({"w:2", {"mail", {"a", "b"}}, kStart + 5s}));
+    must(transaction.put_ask({"w:2", {"mail", {"a", "b"}}, kStart + 4s}));
+    must(transaction.put_ask({"w:1", {"mail", {}}, kStart + 1s}));
+  });
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_ask({"w:2", {"mail", {"a"}}, kStart + 6s}));
+    must(transaction.put_ask({"w:1", {"mail", {}}, kStart + 2s}));
+  });
+  std::vector<std::string> repaired;
+
+  EXPECT_EQ(describe(must(begin()->recall(repaired)).asks),
+            "w:1 queue=mail tags= asked_at=1700000002000\n"
+            "w:2 queue=mail tags=a asked_at=1700000006000\n"
+            "w:2 queue=mail tags=a,b asked_at=1700000005000");
+}
+
+TEST_P(StoreConformance, RequestsUntilASignOffAreNotRecalled) {
+  commit_with([&](Transaction& transaction) {
+    must(transaction.put_ask({"w:1", {"mail", {}}, now() - 1ms}));
+    must(transaction.put_ask({"w:2", {"mail", {}}, now() - 1ms}));
+    must(transaction.sign_off("w:1"));
+    must(transaction.sign_off("unknown"));
+  });
+  commit_with([&](Transaction& transaction) {
+    must(transaction.put_ask({"w:1", {"late", {}}, now()}));
+    must(transaction.put_ask({"w:1", {"again", {}}, now() + 1ms}));
+  });
+  std::vector<std::string> repaired;
+
+  const auto asks = must(begin()->recall(repaired)).asks;
+  ASSERT_EQ(asks.size(), 2U);
+  EXPECT_EQ(asks[0].selector.queue, "again");
+  EXPECT_EQ(asks[1].worker_id, "w:2");
+}
+
+TEST_P(StoreConformance, WorkersOfMoreThanADayAgoAreNotRecalled) {
+  commit_with([&](Transaction& transaction) {
+    for (const auto& [id, ago] : {std::pair("listed", Millis(24h)), std::pair("old", Millis(24h + 1ms))}) {
+      must(transaction.add_worker({id, now() - ago, now() - ago, 1, 0}));
+      must(transaction.put_ask({id, {"mail", {}}, now() - ago}));
+    }
+  });
+  std::vector<std::string> repaired;
+
+  const Recalled recalled = must(begin()->recall(repaired));
+  ASSERT_EQ(recalled.workers.size(), 1U);
+  EXPECT_EQ(recalled.workers[0].id, "listed");
+  ASSERT_EQ(recalled.asks.size(), 1U);
+  EXPECT_EQ(recalled.asks[0].worker_id, "listed");
+}
+
+TEST_P(StoreConformance, DroppedWorkersLeaveNothingBehind) {
+  commit_with([&](Transaction& transaction) {
+    must(transaction.add_worker({"old", now(), now(), 1, 0}));
+    must(transaction.add_worker({"new", now(), now() + 1ms, 1, 0}));
+    must(transaction.put_ask({"old", {"mail", {}}, now()}));
+    must(transaction.put_ask({"new", {"mail", {}}, now() + 1ms}));
+    must(transaction.sign_off("old"));
+  });
+  commit_with([&](Transaction& transaction) { must(transaction.drop_workers(now() + 1ms)); });
+  // A sign-off that was dropped hides no request.
+  commit_with([&](Transaction& transaction) {
+    must(transaction.put_ask({"old", {"again", {}}, now() - 1ms}));
+  });
+  std::vector<std::string> repaired;
+
+  const Recalled recalled = must(begin()->recall(repaired));
+  ASSERT_EQ(recalled.workers.size(), 1U);
+  EXPECT_EQ(recalled.workers[0].id, "new");
+  ASSERT_EQ(recalled.asks.size(), 2U);
+  EXPECT_EQ(recalled.asks[1].selector.queue, "again");
 }
 
 TEST_P(StoreConformance, AReaderSeesTheStateOfProcessingEvents) {

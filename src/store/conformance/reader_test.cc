@@ -95,7 +95,7 @@ TEST_P(StoreConformance, EachListFilterReturnsOnlyMatchingEvents) {
       {"correlation", {.correlation_id = "corr"}, "c of 1"},
       {"event_id of a live event", {.event_id = "c"}, "c of 1"},
       {"event_id of an ended event", {.event_id = "i"}, "i of 1"},
-      {"an event_id that no event has", {.event_id = "nobody"}, " of 0"},
+      {"an event_id that no event has", {.event_id = "unknown"}, " of 0"},
       {"event_id and another status", {.status = Status::failed, .event_id = "c"}, " of 0"},
       {"event_id and queue", {.event_id = "d", .queue = "other"}, "d of 1"},
       {"event_id and another correlation", {.event_id = "a", .correlation_id = "corr"}, " of 0"},
@@ -147,6 +147,173 @@ TEST_P(StoreConformance, LimitOffsetAndAfterCutThePageButNotTheTotal) {
   };
   add_a_to_k();
   for (const Row& row : rows) EXPECT_EQ(listed(row.filter), row.listed) << row.name;
+}
+
+TEST_P(StoreConformance, AListByPatternErrorOrTimeReturnsOnlyMatchingEvents) {
+  const auto with_pattern = [](std::string pattern) {
+    return [=](Event& event) { event.pattern = pattern; };
+  };
+  const auto fail_with = [&](EventId id, std::string message) {
+    LogEntry entry = new_entry(id, Action::failed);
+    entry.error_message = std::move(message);
+    append(std::move(entry));
+    change(id, [](Event& event) { event.attempts = 1; });
+  };
+  const TimePoint start = now();
+  fail_with(add("a", with_pattern("invoice.created")), "Connection Timeout");
+  clock().advance(10min);
+  fail_with(add("b", with_pattern("invoice.paid")), "refused");
+  clock().advance(10min);
+  const EventId c = add("c", with_pattern("invoice.paid.late"));
+  fail_with(c, "timeout");
+  fail_with(c, "refused");
+  clock().advance(10min);
+  add("d");
+
+  EXPECT_EQ(listed({.pattern = "invoice.paid"}), "b of 1");
+  EXPECT_EQ(listed({.pattern = "invoice.*"}), "a b of 2");
+  EXPECT_EQ(listed({.pattern = "invoice.>"}), "a b c of 3");
+  EXPECT_EQ(listed({.pattern = "other.>"}), " of 0");
+  EXPECT_EQ(listed({.error = "TIMEOUT"}), "a of 1");
+  EXPECT_EQ(listed({.error = "refused"}), "b c of 2");
+  EXPECT_EQ(listed({.since = start + 10min}), "b c d of 3");
+  EXPECT_EQ(listed({.since = start + 10min + 1ms}), "c d of 2");
+  EXPECT_EQ(listed({.until = start + 10min}), "a of 1");
+  EXPECT_EQ(listed({.until = start + 10min + 1ms}), "a b of 2");
+  EXPECT_EQ(listed({.since = start + 10min, .until = start + 30min}), "b c of 2");
+  EXPECT_EQ(listed({.since = start + 1h}), " of 0");
+  EXPECT_EQ(listed({.until = start}), " of 0");
+  EXPECT_EQ(listed({.pattern = "invoice.>", .until = start + 20min, .order = ListOrder::descending}),
+            "b a of 2");
+  EXPECT_EQ(listed({.status = Status::pending, .since = start + 20min}), "c d of 2");
+  EXPECT_EQ(listed({.event_id = "c", .since = start + 20min}), "c of 1");
+  EXPECT_EQ(listed({.event_id = "c", .since = start + 21min}), " of 0");
+}
+
+TEST_P(StoreConformance, AListByTimeFindsEventsWhoseIdsAreInAnotherOrder) {
+  const TimePoint start = now();
+  // Several transactions draw ids and take their times at once, so a later id may have an earlier time.
+  for (const int second : {0, 30, 10, 60, 20, 200, 170, 190, 400, 350, 390, 600}) {
+    add(std::to_string(second),
+        [=](Event& event) { event.created_at = start + std::chrono::seconds(second); });
+  }
+
+  EXPECT_EQ(listed({.since = start + 20s, .until = start + 200s}), "30 60 20 170 190 of 5");
+  EXPECT_EQ(listed({.since = start + 10s, .until = start + 11s}), "10 of 1");
+  EXPECT_EQ(listed({.since = start + 350s, .until = start + 400s}), "350 390 of 2");
+  EXPECT_EQ(listed({.since = start + 190s}), "200 190 400 350 390 600 of 6");
+  EXPECT_EQ(listed({.until = start + 30s}), "0 10 20 of 3");
+}
+
+TEST_P(StoreConformance, AListMayBeginWithTheNewestEvent) {
+  struct Row {
+    std::string name;
+    ListFilter filter;
+    std::string listed;
+  };
+  const auto down = ListOrder::descending;
+  const Row rows[] = {
+      {"all", {.order = down}, "k j i h g f e d c b a of 11"},
+      {"limit", {.limit = 3, .order = down}, "k j i of 11"},
+      {"before", {.before = EventId{4}, .order = down}, "c b a of 11"},
+      {"before and after", {.after = EventId{2}, .before = EventId{6}, .order = down}, "e d c of 11"},
+      {"ascending before", {.before = EventId{4}}, "a b c of 11"},
+      {"ascending before and after", {.after = EventId{2}, .before = EventId{6}, .limit = 2}, "c d of 11"},
+      {"before the first", {.before = EventId{1}, .order = down}, " of 11"},
+      {"offset", {.offset = 9, .order = down}, "b a of 11"},
+      {"before and offset", {.before = EventId{6}, .offset = 1, .limit = 2, .order = down}, "d c of 11"},
+      {"live status", {.status = Status::pending, .limit = 2, .order = down}, "d c of 4"},
+      {"live status and queue", {.status = Status::pending, .queue = "main", .order = down}, "c b a of 3"},
+      {"live status, before", {.status = Status::pending, .before = EventId{3}, .order = down}, "b a of 4"},
+      {"completed", {.status = Status::completed, .order = down}, "g of 1"},
+      {"completed, before", {.status = Status::completed, .before = EventId{7}, .order = down}, " of 1"},
+      {"rare", {.status = Status::failed, .order = down}, "i of 1"},
+      {"tag", {.tags = {"y"}, .limit = 2, .order = down}, "k j of 6"},
+      {"tag, before", {.tags = {"y"}, .before = EventId{9}, .limit = 2, .order = down}, "h g of 6"},
+      {"worker", {.worker_id = "w:1", .order = down}, "h g e of 3"},
+      {"worker, before", {.worker_id = "w:1", .before = EventId{8}, .order = down}, "g e of 2 or more"},
+      {"correlation", {.correlation_id = "corr", .order = down}, "c of 1"},
+      {"event_id", {.event_id = "d", .order = down}, "d of 1"},
+      {"event_id, before itself", {.event_id = "d", .before = EventId{4}, .order = down}, " of 1"},
+  };
+  add_a_to_k();
+  for (const Row& row : rows) EXPECT_EQ(listed(row.filter), row.listed) << row.name;
+}
+
+TEST_P(StoreConformance, ThePagesOfAListMeetAndTheLastOneHasNoNext) {
+  add_a_to_k();
+  const auto pages = [&](ListFilter filter) {
+    std::string text;
+    for (bool more = true; more;) {
+      const EventPage page = must(reader().list(filter));
+      text += (text.empty() ? "" : " | ") + names(page.events);
+      const auto next = page.next();
+      more = next.has_value();
+      if (more) (filter.order == ListOrder::ascending ? filter.after : filter.before.emplace()) = *next;
+    }
+    return text;
+  };
+  const auto down = ListOrder::descending;
+
+  EXPECT_EQ(pages({.limit = 5}), "a b c d e | f g h i j | k");
+  EXPECT_EQ(pages({.limit = 11}), "a b c d e f g h i j k");
+  EXPECT_EQ(pages({.limit = 12}), "a b c d e f g h i j k");
+  EXPECT_EQ(pages({.limit = 10}), "a b c d e f g h i j | k");
+  EXPECT_EQ(pages({.limit = 5, .order = down}), "k j i h g | f e d c b | a");
+  EXPECT_EQ(pages({.limit = 11, .order = down}), "k j i h g f e d c b a");
+  EXPECT_EQ(pages({.status = Status::pending, .limit = 2}), "a b | c d");
+  EXPECT_EQ(pages({.status = Status::pending, .limit = 2, .order = down}), "d c | b a");
+  EXPECT_EQ(pages({.status = Status::pending, .queue = "main", .limit = 3}), "a b c");
+  EXPECT_EQ(pages({.tags = {"y"}, .limit = 3}), "b g h | i j k");
+  EXPECT_EQ(pages({.tags = {"y"}, .limit = 3, .order = down}), "k j i | h g b");
+  EXPECT_EQ(pages({.worker_id = "w:1", .limit = 3}), "e g h");
+  EXPECT_EQ(pages({.worker_id = "w:1", .limit = 1, .order = down}), "h | g | e");
+  EXPECT_EQ(pages({.correlation_id = "corr", .limit = 1}), "c");
+  EXPECT_EQ(pages({.event_id = "c", .limit = 1}), "c");
+  EXPECT_EQ(pages({.event_id = "unknown"}), "");
+}
+
+TEST_P(StoreConformance, AListIncludesPayloadAndLogWhenItIsAskedTo) {
+  const EventId a = add("a", [](Event& event) {
+    event.payload = R"({"n":1})";
+    event.description = "d";
+  });
+  add("b");
+  append(new_entry(a, Action::reset));
+
+  const EventPage whole = must(reader().list({.include = {.payload = true, .logs = true}}));
+  ASSERT_EQ(whole.events.size(), 2U);
+  EXPECT_EQ(describe(whole.events[0]), describe(*must(reader().get(a))));
+  ASSERT_EQ(whole.logs.at(a).size(), 1U);
+  EXPECT_EQ(whole.logs.at(a)[0].action, Action::reset);
+  EXPECT_TRUE(whole.logs.at(EventId{2}).empty());
+  EXPECT_FALSE(whole.next());
+
+  const EventPage payloads =
+      must(reader().list({.order = ListOrder::descending, .include = {.payload = true}}));
+  EXPECT_EQ(payloads.events.at(1).payload, R"({"n":1})");
+  EXPECT_TRUE(payloads.logs.empty());
+  EXPECT_EQ(must(reader().list({.include = {.logs = true}})).events.at(0).payload, "");
+}
+
+TEST_P(StoreConformance, APageWithPayloadsEndsBehindTheEventThatBringsThemToTheLimit) {
+  const auto of_size = [](std::size_t bytes) {
+    return [=](Event& event) { event.payload = std::string(bytes, '1'); };
+  };
+  const std::size_t half = kClaimBytes / 2;
+  add("a", of_size(half));
+  add("b", of_size(half - 1));
+  add("c", of_size(1));
+  add("d", of_size(1));
+  const auto page = [&](EventId after) {
+    const EventPage found = must(reader().list({.after = after, .include = {.payload = true}}));
+    return names(found.events) +
+           (found.next() ? " then " + std::to_string(static_cast<std::int64_t>(*found.next())) : "");
+  };
+
+  EXPECT_EQ(page(EventId{}), "a b c then 3");
+  EXPECT_EQ(page(EventId{1}), "b c d");
+  EXPECT_EQ(page(EventId{3}), "d");
 }
 
 TEST_P(StoreConformance, AListOmitsPayloadAndDescription) {

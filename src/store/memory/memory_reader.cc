@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "model/page.h"
+#include "model/pattern.h"
 #include "model/tags.h"
 #include "store/memory/memory_state.h"
 #include "store/stored_event.h"
@@ -18,6 +20,9 @@ bool is_listed(const Event& event, const ListFilter& filter) {
   if (filter.event_id && event.event_id != *filter.event_id) return false;
   if (filter.queue && event.queue != *filter.queue) return false;
   if (filter.correlation_id && event.correlation_id != *filter.correlation_id) return false;
+  if (filter.since && event.created_at < *filter.since) return false;
+  if (filter.until && event.created_at >= *filter.until) return false;
+  if (filter.pattern && !pattern_fits(*filter.pattern, event.pattern)) return false;
   return has_any(event.tags, filter.tags);
 }
 
@@ -39,6 +44,11 @@ void add(const Event& event, FailureGroup& group) {
   group.last_event = event.id;
 }
 
+std::vector<LogEntry> without_details(std::vector<LogEntry> log) {
+  for (LogEntry& entry : log) entry.error_detail.clear();
+  return log;
+}
+
 class MemoryReader final : public Reader {
  public:
   MemoryReader(const MemoryState& state, std::mutex& mutex) : state_(state), mutex_(mutex) {}
@@ -46,7 +56,8 @@ class MemoryReader final : public Reader {
   Result<std::optional<Event>> get(EventId id) override {
     const std::scoped_lock lock(mutex_);
     const auto found = state_.events.find(id);
-    return found == state_.events.end() ? std::nullopt : std::optional(found->second.event);
+    return found == state_.events.end() ? std::nullopt
+                                        : std::optional(with_result(state_, found->second.event));
   }
 
   Result<std::vector<LogEntry>> log(EventId id) override {
@@ -58,25 +69,32 @@ class MemoryReader final : public Reader {
     const std::scoped_lock lock(mutex_);
     const auto found = state_.events.find(id);
     if (found == state_.events.end()) return std::optional<Details>();
-    return std::optional(Details{found->second.event, log_of(state_, id)});
+    return std::optional(Details{with_result(state_, found->second.event), log_of(state_, id)});
   }
 
   Result<EventPage> list(const ListFilter& filter) override {
     const std::scoped_lock lock(mutex_);
     EventPage page;
-    // A list by worker begins behind `after`, so its total is a lower bound.
-    page.total_exact = !filter.worker_id || filter.after == EventId{};
+    // A list that scans begins behind its cut, so its total is a lower bound.
+    const bool cut = filter.after > EventId{} || filter.before;
+    page.total_exact = !filter.scans() || !cut;
     std::int64_t skipped = 0;
-    for (const auto& [id, stored] : state_.events) {
-      if (!is_listed(stored.event, filter)) continue;
-      if (filter.worker_id && !was_picked_by(stored.event, *filter.worker_id)) continue;
-      if (filter.worker_id && id <= filter.after) continue;
+    for (const Event* event : matching(filter)) {
+      const bool left_out = event->id <= filter.after || (filter.before && event->id >= *filter.before);
+      if (left_out && filter.scans()) continue;
       ++page.total;
-      // The total counts all matches; the page leaves out those before `after` and `offset`.
-      if (id <= filter.after || skipped++ < filter.offset) continue;
-      if (page.events.size() < filter.limit) page.events.push_back(without_payload(stored.event));
+      // The total counts all matches; the page leaves out those that `after`, `before` and `offset` skip.
+      if (left_out || skipped++ < filter.offset) continue;
+      if (page.events.size() == filter.limit) {
+        page.more = true;
+        continue;
+      }
+      Event& listed = page.events.emplace_back(filter.include.payload ? *event : without_payload(*event));
+      if (filter.include.result) listed = with_result(state_, std::move(listed));
+      if (filter.include.logs) page.logs[event->id] = log_of(state_, event->id);
     }
     page.last_errors = last_errors(page.events);
+    if (filter.include.any()) limit_bytes(page, kClaimBytes);
     return page;
   }
 
@@ -88,7 +106,7 @@ class MemoryReader final : public Reader {
     for (const auto& [event_id, stored] : state_.events) {
       if (document.events.size() == events) break;
       if (stored.archived || stored.event.queue != id) continue;
-      document.events.push_back({stored.event, log_of(state_, event_id)});
+      document.events.push_back({stored.event, without_details(log_of(state_, event_id))});
     }
     return std::optional(std::move(document));
   }
@@ -130,6 +148,13 @@ class MemoryReader final : public Reader {
       if (belongs) correlation.events.push_back(without_payload(stored.event));
     }
     correlation.last_errors = last_errors(correlation.events);
+    std::size_t bytes = 0;
+    for (Event& event : correlation.events) {
+      Event whole = with_result(state_, event);
+      if (bytes >= kClaimBytes && !whole.result.empty()) correlation.left_out.insert(event.id);
+      if (bytes < kClaimBytes) event.result = whole.result;
+      bytes += event.result.size();
+    }
     return std::optional(std::move(correlation));
   }
 
@@ -152,6 +177,7 @@ class MemoryReader final : public Reader {
     std::stable_sort(groups.begin(), groups.end(),
                      [](const FailureGroup& a, const FailureGroup& b) { return a.events > b.events; });
     groups.resize(std::min(groups.size(), limit));
+    for (FailureGroup& group : groups) group.sample = last_error(log_of(state_, group.last_event));
     return groups;
   }
 
@@ -195,6 +221,7 @@ class MemoryReader final : public Reader {
       const LogCursor cursor{at->first.first, at->first.second};
       if (at->second.worker_id != filter.worker_id || (filter.before && cursor >= *filter.before)) continue;
       page.entries.push_back(at->second);
+      page.entries.back().error_detail.clear();
       if (page.entries.size() < filter.limit) continue;
       page.next = cursor;
       break;
@@ -230,6 +257,19 @@ class MemoryReader final : public Reader {
   }
 
  private:
+  // In the order of the filter.
+  std::vector<const Event*> matching(const ListFilter& filter) const {
+    std::vector<const Event*> found;
+    for (const auto& [id, stored] : state_.events) {
+      if (!is_listed(stored.event, filter)) continue;
+      if (filter.worker_id && !was_picked_by(stored.event, *filter.worker_id)) continue;
+      if (filter.error && !contains_ignoring_case(last_error(log_of(state_, id)), *filter.error)) continue;
+      found.push_back(&stored.event);
+    }
+    if (filter.order == ListOrder::descending) std::reverse(found.begin(), found.end());
+    return found;
+  }
+
   bool was_picked_by(const Event& event, const std::string& worker_id) const {
     if (event.worker_id == worker_id) return true;
     // The event names the only worker that picked it, or none did.

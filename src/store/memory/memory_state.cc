@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "model/tags.h"
 #include "store/stored_event.h"
 
 namespace eventq::memory {
@@ -25,6 +26,17 @@ Working working_of(const MemoryState& state) {
     if (stored.event.status == Status::processing) working.processing.push_back(state_of(stored));
   }
   return working;
+}
+
+std::vector<WorkerAsk> asks_of(const MemoryState& state) {
+  std::vector<WorkerAsk> asks;
+  for (const auto& [key, asked_at] : state.records.asks) {
+    const auto& [worker_id, queue, tags] = key;
+    const auto signed_off = state.records.sign_offs.find(worker_id);
+    if (signed_off != state.records.sign_offs.end() && asked_at <= signed_off->second) continue;
+    asks.push_back({worker_id, {queue, split_tags(tags)}, asked_at});
+  }
+  return asks;
 }
 
 QueueRecord record_of(const MemoryState& state, const QueueRow& row) {
@@ -55,6 +67,12 @@ std::vector<const Stored*> in_order_of_end(const MemoryState& state) {
 Event without_payload(Event event) {
   event.payload.clear();
   event.description.reset();
+  return event;
+}
+
+Event with_result(const MemoryState& state, Event event) {
+  const auto found = state.results.find(event.id);
+  if (found != state.results.end()) event.result = found->second;
   return event;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,11 +34,14 @@ struct MemoryRecords {
   std::map<std::string, Recovery, std::less<>> recoveries;                 // by queue
   std::map<std::pair<std::string, std::string>, QueueLogEntry> queue_log;  // by queue and id
   std::map<std::string, WorkerRow, std::less<>> workers;
+  std::map<std::tuple<std::string, std::string, std::string>, TimePoint> asks;  // worker, queue, joined tags
+  std::map<std::string, TimePoint, std::less<>> sign_offs;                      // by worker
   std::map<std::string, ArchiveFile, std::less<>> archive_files;
 };
 
 struct MemoryState {
   std::map<EventId, Stored> events;
+  std::map<EventId, std::string> results;  // of events that have one
   std::map<std::pair<EventId, LogId>, LogEntry> log;
   std::map<std::string, KeyRecord, std::less<>> keys;
   MemoryRecords records;
@@ -52,6 +56,7 @@ struct MemoryState {
 std::vector<LogEntry> log_of(const MemoryState& state, EventId id);
 
 Working working_of(const MemoryState& state);
+std::vector<WorkerAsk> asks_of(const MemoryState& state);
 
 QueueRecord record_of(const MemoryState& state, const QueueRow& row);
 
@@ -59,6 +64,9 @@ QueueRecord record_of(const MemoryState& state, const QueueRow& row);
 std::vector<const Stored*> in_order_of_end(const MemoryState& state);
 
 Event without_payload(Event event);
+
+// The event with its result.
+Event with_result(const MemoryState& state, Event event);
 
 // The event with only the fields of Transaction::EventFields::state.
 Stored state_of(Stored stored);

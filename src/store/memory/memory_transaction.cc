@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "eventq/limits.h"
 #include "model/names.h"
 #include "model/tags.h"
 #include "store/memory/memory_state.h"
@@ -80,6 +81,7 @@ class MemoryTransaction final : public Transaction {
   ~MemoryTransaction() override {
     if (committed_) return;
     restore(events_before_, state_.events);
+    restore(results_before_, state_.results);
     restore(log_before_, state_.log);
     restore(keys_before_, state_.keys);
     if (records_before_) state_.records = std::move(*records_before_);
@@ -146,6 +148,7 @@ class MemoryTransaction final : public Transaction {
       Stored whole = state_.events.at(stored.event.id);
       if (stored.guard != whole.guard) return guard_failed(stored.event.id);
       copy_state(stored.event, whole.event);
+      set_result(stored.event);
       whole.cause = stored.event.status == Status::failed ? stored.cause : "";
       whole.line = stored.line;
       // Archived events keep no turn; a revived event gets turn = id.
@@ -166,6 +169,8 @@ class MemoryTransaction final : public Transaction {
       if (stored.guard != found->second.guard) return guard_failed(stored.event.id);
       remember(events_before_, state_.events, id);
       state_.events.erase(found);
+      remember(results_before_, state_.results, id);
+      state_.results.erase(id);
       for (const LogEntry& entry : log_of(state_, id)) {
         remember(log_before_, state_.log, std::pair(id, entry.log_id));
         state_.log.erase({id, entry.log_id});
@@ -275,6 +280,19 @@ class MemoryTransaction final : public Transaction {
     return found_in(state_.records.correlations, id);
   }
 
+  Result<std::vector<CorrelatedEnd>> correlated_ends(std::string_view id, EndsLimit limit) override {
+    std::vector<CorrelatedEnd> ends;
+    std::size_t bytes = 0;
+    for (const auto& [event_id, stored] : state_.events) {
+      if (!stored.archived || id.empty() || stored.event.correlation_id != id) continue;
+      const Event event = with_result(state_, stored.event);
+      bytes += event.result.size();
+      if (ends.size() == limit.events || bytes > limit.bytes) break;
+      ends.push_back({event.id, event.event_id, event.status, event.result});
+    }
+    return ends;
+  }
+
   Result<void> put_correlation(const CorrelationRow& row) override {
     auto& correlations = change_records().correlations;
     correlations.erase(row.id);
@@ -374,6 +392,26 @@ class MemoryTransaction final : public Transaction {
     return {};
   }
 
+  Result<void> put_ask(const WorkerAsk& ask) override {
+    TimePoint& asked_at =
+        change_records().asks[{ask.worker_id, ask.selector.queue, join_tags(ask.selector.tags)}];
+    asked_at = std::max(asked_at, ask.asked_at);
+    return {};
+  }
+
+  Result<void> sign_off(std::string_view worker_id) override {
+    change_records().sign_offs.insert_or_assign(std::string(worker_id), now_);
+    return {};
+  }
+
+  Result<void> drop_workers(TimePoint before) override {
+    MemoryRecords& records = change_records();
+    std::erase_if(records.workers, [&](const auto& it) { return it.second.last_seen < before; });
+    std::erase_if(records.asks, [&](const auto& it) { return it.second < before; });
+    std::erase_if(records.sign_offs, [&](const auto& it) { return it.second < before; });
+    return {};
+  }
+
   Result<void> put_archive_file(const ArchiveFile& file) override {
     change_records().archive_files.insert_or_assign(file.name, file);
     return {};
@@ -392,9 +430,13 @@ class MemoryTransaction final : public Transaction {
     Working working = working_of(state_);
     Recalled recalled{.queues = {},
                       .workers = std::move(working.workers),
+                      .asks = asks_of(state_),
                       .processing = std::move(working.processing),
                       .checkpoints = {},
                       .failed_by_hour = state_.records.failed_by_hour};
+    const TimePoint listed_since = now_ - limits::kWorkerListed;
+    std::erase_if(recalled.workers, [&](const WorkerRow& it) { return it.last_seen < listed_since; });
+    std::erase_if(recalled.asks, [&](const WorkerAsk& it) { return it.asked_at < listed_since; });
     const auto& all = state_.records.checkpoints;
     for (const auto& [id, row] : state_.records.queues) {
       recalled.queues.push_back(record_of(state_, row));
@@ -424,6 +466,12 @@ class MemoryTransaction final : public Transaction {
     state_.events.insert_or_assign(event.id, stored);
   }
 
+  void set_result(const Event& event) {
+    remember(results_before_, state_.results, event.id);
+    state_.results.erase(event.id);
+    if (has_ended(event.status) && !event.result.empty()) state_.results.emplace(event.id, event.result);
+  }
+
   // The copy is made once per transaction, and only if it changes a record.
   MemoryRecords& change_records() {
     if (!records_before_) records_before_ = state_.records;
@@ -443,6 +491,7 @@ class MemoryTransaction final : public Transaction {
   const TimePoint now_;
   bool committed_ = false;
   std::map<EventId, std::optional<Stored>> events_before_;
+  std::map<EventId, std::optional<std::string>> results_before_;
   std::map<std::pair<EventId, LogId>, std::optional<LogEntry>> log_before_;
   std::map<std::string, std::optional<KeyRecord>> keys_before_;
   std::optional<MemoryRecords> records_before_;

@@ -20,6 +20,7 @@ WrittenRows written(const Stored& stored) {
 Stored state_of(const CachedEvent& cached) {
   Stored state = cached.stored;
   if (cached.whole) move_envelope({}, state.event);
+  state.event.result.clear();
   return state;
 }
 

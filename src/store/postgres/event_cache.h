@@ -33,7 +33,7 @@ std::int64_t ready_code(const Stored& stored);
 // The rows of an event that was just read or written.
 WrittenRows written(const Stored& stored);
 
-// A copy without the envelope, which no rule reads.
+// A copy without the envelope and the result, which no rule reads.
 Stored state_of(const CachedEvent& cached);
 
 }  // namespace eventq::postgres

@@ -28,12 +28,14 @@ std::optional<std::string> unless_empty(const std::string& text) {
 // The columns of each row type are in the order of its table; enter.sql inserts them with SELECT *.
 void add_body(RecordArray& bodies, const Event& event) {
   const bool own_time = event.timestamp != event.created_at;
+  const bool has_rules = event.retry || event.max_attempts;
   bodies.add(number(event.id), event.event_id, event.queue, event.title, join_tags(event.tags),
              event.correlation_id, event.ordering_key, event.supersede_key, event.priority, event.max_retries,
-             event.retry ? std::optional(retry_to_text(event.retry)) : std::nullopt, millis(event.created_at),
-             event.sequence, own_time ? std::optional(millis(event.timestamp)) : std::nullopt,
-             event.causation_id, event.trace_id, event.pattern, event.version, event.source.type,
-             event.source.id, event.source.name, event.attributes, event.description, event.payload);
+             has_rules ? std::optional(retry_to_text(retry_rules_of(event))) : std::nullopt,
+             millis(event.created_at), event.sequence,
+             own_time ? std::optional(millis(event.timestamp)) : std::nullopt, event.causation_id,
+             event.trace_id, event.pattern, event.version, event.source.type, event.source.id,
+             event.source.name, event.attributes, event.description, event.payload);
 }
 
 void add_live(RecordArray& live, const Stored& stored, std::int64_t ready) {
@@ -75,8 +77,10 @@ struct Writes {
   RecordArray new_ready{"event_ready"}, gone_ready{"event_ready"};
   RecordArray new_lines{"event_line"}, gone_lines{"event_line"};
   RecordArray new_superseded{"event_supersede"}, gone_superseded{"event_supersede"};
-  RecordArray log{"event_log"}, authors{"event_log_author"};
+  RecordArray log{"event_log"}, authors{"event_log_author"}, details{"event_log_detail"};
+  RecordArray results{"event_result"};
   std::vector<std::int64_t> removed;
+  std::vector<std::int64_t> gone_results;
 
   // Adds the writes that turn the rows in the database into the state that the transaction has in memory.
   void add(const CachedEvent& cached) {
@@ -108,10 +112,12 @@ struct Writes {
       return;
     }
     if (was) add_guard(was->archived ? gone_archived : gone_live, event.id, was->guard);
+    if (was && was->archived) gone_results.push_back(number(event.id));
     if (live) {
       add_live(new_live, stored, ready_code(stored));
     } else {
       add_archived(new_archived, stored);
+      if (!event.result.empty()) results.add(number(event.id), event.result);
     }
   }
 
@@ -122,14 +128,16 @@ struct Writes {
             unless_empty(entry.reason), entry.retry_count,
             entry.next_retry_at ? std::optional(millis(*entry.next_retry_at)) : std::nullopt,
             millis(entry.created_at));
-    if (entry.by.empty()) return;
-    authors.add(number(entry.id), static_cast<std::int64_t>(entry.log_id), entry.by);
+    const auto log_id = static_cast<std::int64_t>(entry.log_id);
+    if (!entry.by.empty()) authors.add(number(entry.id), log_id, entry.by);
+    if (!entry.error_detail.empty()) details.add(number(entry.id), log_id, entry.error_detail);
   }
 
   void add_removed(const CachedEvent& cached) {
     const EventId id = cached.stored.event.id;
     if (cached.written) add_guard(gone_archived, id, cached.written->guard);
     removed.push_back(number(id));
+    gone_results.push_back(number(id));
   }
 
   // Deletes run before inserts, because a new row may have the key of a deleted one.
@@ -141,11 +149,14 @@ struct Writes {
     add_call(calls, sql::delete_supersede, gone_superseded);
     add_call(calls, sql::delete_archive, gone_archived);
     add_call(calls, sql::delete_log, removed);
+    add_call(calls, sql::delete_results, gone_results);
     add_call(calls, sql::delete_body, removed);
     if (!bodies.empty() || !new_live.empty() || !new_ready.empty() || !log.empty() || !new_archived.empty()) {
       calls.push_back({sql::enter, params_of(bodies, new_live, new_ready, log, new_archived)});
     }
     add_call(calls, sql::append_authors, authors);
+    add_call(calls, sql::append_details, details);
+    add_call(calls, sql::insert_results, results);
     add_call(calls, sql::insert_line, new_lines);
     add_call(calls, sql::insert_supersede, new_superseded);
   }
@@ -179,6 +190,7 @@ void PostgresTransaction::flush_events(std::vector<StatementCall>& calls) {
       cached.whole = false;
     }
     cached.written = written(cached.stored);
+    cached.stored.event.result.clear();  // written; a later flush must not write it again
   }
   // Later reads of this transaction see the rows, so the difference to write is empty again.
   changed_.clear();

@@ -2,12 +2,15 @@
 // worker have no index: they read all events or entries, for a limited time.
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "eventq/limits.h"
 #include "generated/postgres_sql.h"
 #include "model/lifecycle.h"
 #include "model/names.h"
+#include "model/page.h"
 #include "store/postgres/postgres_reader.h"
 #include "store/postgres/rows.h"
 
@@ -17,18 +20,26 @@ namespace {
 // The most events that one statement reads, so that no snapshot is held for long.
 constexpr std::size_t kRowsPerSnapshot = 5000;
 
+// The events whose logs or results one statement reads.
+constexpr std::size_t kIncludedPerStatement = 100;
+
 // Ended events other than completed ones are rare, so they have an index of their own.
-StatementCall list_call(const ListFilter& filter, EventId after, std::size_t rows) {
-  const std::int64_t first = number(after);
-  if (filter.event_id) return {sql::list_event_id, params_of(first, rows, *filter.event_id)};
-  if (filter.correlation_id) return {sql::list_correlation, params_of(first, rows, *filter.correlation_id)};
-  if (!filter.status) return {sql::list_all, params_of(first, rows)};
-  if (!has_ended(*filter.status)) {
-    if (filter.queue) return {sql::list_queue, params_of(first, rows, *filter.queue)};
-    return {sql::list_live, params_of(first, rows)};
+StatementCall list_call(const ListFilter& filter, const IdRange& range, std::size_t rows) {
+  const auto in_range = [&](std::string_view ascending, std::string_view descending, const auto&... key) {
+    return StatementCall{filter.order == ListOrder::ascending ? ascending : descending,
+                         params_of(number(range.after), number(range.before), rows, key...)};
+  };
+  if (filter.event_id) return in_range(sql::list_event_id, sql::list_event_id, *filter.event_id);
+  if (filter.correlation_id) {
+    return in_range(sql::list_correlation, sql::list_correlation_down, *filter.correlation_id);
   }
-  if (*filter.status == Status::completed) return {sql::list_archived, params_of(first, rows)};
-  return {sql::list_rare, params_of(first, rows, name_of(*filter.status))};
+  if (!filter.status) return in_range(sql::list_all, sql::list_all_down);
+  if (!has_ended(*filter.status)) {
+    return filter.queue ? in_range(sql::list_queue, sql::list_queue_down, *filter.queue)
+                        : in_range(sql::list_live, sql::list_live_down);
+  }
+  if (*filter.status == Status::completed) return in_range(sql::list_archived, sql::list_archived_down);
+  return in_range(sql::list_rare, sql::list_rare_down, name_of(*filter.status));
 }
 
 StatementCall count_call(const ListFilter& filter) {
@@ -40,25 +51,44 @@ StatementCall count_call(const ListFilter& filter) {
 
 }  // namespace
 
-Result<PostgresReader::Walked> PostgresReader::walk(const ListFilter& filter, std::size_t first_rows,
-                                                    std::vector<StatementCall> beside,
-                                                    const std::function<bool(Event&&)>& take) {
+Result<IdRange> PostgresReader::walked_range(const ListFilter& filter) {
+  IdRange range = range_of(filter);
+  if (!is_list_by_time(filter)) return range;
+  // The smallest and the largest time, which a filter without a bound has, find the ends of all ids.
+  const auto time = [](std::optional<TimePoint> bound, Millis disorder, std::int64_t otherwise) {
+    return bound ? millis(*bound + disorder) : otherwise;
+  };
+  const std::int64_t since = time(filter.since, -Millis(kCreatedDisorder), 0);
+  const std::int64_t until =
+      time(filter.until, Millis(kCreatedDisorder), std::numeric_limits<std::int64_t>::max());
+  const auto rows = run({{sql::created_around, params_of(since, limits::kEventId + 1)},
+                         {sql::created_around, params_of(until, limits::kEventId + 1)}});
+  if (!rows) return rows.error();
+  range.narrow({EventId{rows->at(0).number(0, 0)}, EventId{rows->at(1).number(0, 1)}});
+  return range;
+}
+
+Result<std::optional<EventId>> PostgresReader::walk(const ListFilter& filter, std::size_t first_rows,
+                                                    Beside beside, const std::function<bool(Event&&)>& take) {
+  auto range = walked_range(filter);
+  if (!range) return range.error();
   const TimePoint end = clock_.now() + limits::kScan;
   std::size_t limit = std::clamp<std::size_t>(first_rows, 1, kRowsPerSnapshot);
-  beside.push_back(list_call(filter, filter.after, limit));
-  auto all = at_one_moment(std::move(beside));
+  beside.calls.push_back(list_call(filter, *range, limit));
+  auto all = at_one_moment(std::move(beside.calls));
   if (!all) return all.error();
   Rows rows = std::move(all->back());
-  all->pop_back();
+  if (all->size() > 1) beside.take(all->front());
   for (;;) {
     const auto wants_more = take_matches(rows, filter, take);
     if (!wants_more) return wants_more.error();
-    if (!*wants_more || rows.size() < limit) return Walked{std::move(*all), std::nullopt};
+    if (!*wants_more || rows.size() < limit) return std::optional<EventId>();
     const EventId last{rows.number(rows.size() - 1, EventColumn::id)};
-    if (filter.worker_id && clock_.now() >= end) return Walked{std::move(*all), last};
+    if (filter.scans() && clock_.now() >= end) return std::optional(last);
     // The first statement read what a page usually needs. Few rows matched, so the next ones read more.
     limit = kRowsPerSnapshot;
-    StatementCall next = list_call(filter, last, limit);
+    range->skip(filter.order, last);
+    StatementCall next = list_call(filter, *range, limit);
     auto more = run_one(next.sql, std::move(next.params));
     if (!more) return more.error();
     rows = std::move(*more);
@@ -67,24 +97,40 @@ Result<PostgresReader::Walked> PostgresReader::walk(const ListFilter& filter, st
 
 Result<bool> PostgresReader::take_matches(const Rows& rows, const ListFilter& filter,
                                           const std::function<bool(Event&&)>& take) {
-  std::vector<Event> by_worker;
+  const bool by_log = filter.worker_id || filter.error;
+  std::vector<Event> matched;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     auto stored = read_event(rows, row, Transaction::EventFields::all);
     if (!stored) return stored.error();
     if (!matches(stored->event, filter)) continue;
-    if (filter.worker_id) {
-      by_worker.push_back(std::move(stored->event));
+    if (by_log) {
+      matched.push_back(std::move(stored->event));
     } else if (!take(std::move(stored->event))) {
       return false;
     }
   }
-  if (by_worker.empty()) return true;
-  const auto picked = picked_of(by_worker, *filter.worker_id);
-  if (!picked) return picked.error();
-  for (Event& event : by_worker) {
-    if (picked->contains(event.id) && !take(std::move(event))) return false;
+  if (const auto kept = keep_matching_logs(matched, filter); !kept) return kept.error();
+  for (Event& event : matched) {
+    if (!take(std::move(event))) return false;
   }
   return true;
+}
+
+Result<void> PostgresReader::keep_matching_logs(std::vector<Event>& events, const ListFilter& filter) {
+  if (filter.worker_id && !events.empty()) {
+    const auto picked = picked_of(events, *filter.worker_id);
+    if (!picked) return picked.error();
+    std::erase_if(events, [&](const Event& event) { return !picked->contains(event.id); });
+  }
+  if (filter.error && !events.empty()) {
+    LastErrors errors;
+    if (const auto read = read_last_errors(events, errors); !read) return read.error();
+    std::erase_if(events, [&](const Event& event) {
+      const auto found = errors.find(event.id);
+      return found == errors.end() || !matches_error(found->second, filter);
+    });
+  }
+  return {};
 }
 
 Result<std::set<EventId>> PostgresReader::picked_of(const std::vector<Event>& events,
@@ -108,6 +154,10 @@ Result<void> PostgresReader::read_last_errors(const std::vector<Event>& events, 
   for (const Event& event : events) {
     if (may_have_failed(event)) ids.push_back(number(event.id));
   }
+  return read_last_errors(ids, errors);
+}
+
+Result<void> PostgresReader::read_last_errors(const std::vector<std::int64_t>& ids, LastErrors& errors) {
   if (ids.empty()) return {};
   const auto rows = run_one(sql::last_errors, params_of(ids));
   if (!rows) return rows.error();
@@ -117,20 +167,127 @@ Result<void> PostgresReader::read_last_errors(const std::vector<Event>& events, 
   return {};
 }
 
+// The statement stops at kClaimBytes of payloads, and so returns fewer events than the page has.
+Result<void> PostgresReader::read_contents(EventPage& page) {
+  std::vector<std::int64_t> ids;
+  for (const Event& event : page.events) ids.push_back(number(event.id));
+  const auto rows = run_one(sql::read_contents, params_of(ids, kClaimBytes));
+  if (!rows) return rows.error();
+  std::map<EventId, std::size_t> row_of;
+  for (std::size_t row = 0; row < rows->size(); ++row) row_of.emplace(EventId{rows->number(row, 0)}, row);
+  std::set<EventId> removed;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < page.events.size(); ++i) {
+    Event& event = page.events[i];
+    const auto found = row_of.find(event.id);
+    if (found == row_of.end()) {
+      removed.insert(event.id);
+      continue;
+    }
+    const RowView row{*rows, found->second};
+    event.description = row.optional_text(1);
+    event.payload = row.text(2);
+    bytes += event.payload.size();
+    if (bytes < kClaimBytes) continue;
+    end_page_behind(page, i + 1);
+    break;
+  }
+  drop_removed(page, removed);
+  return {};
+}
+
+Result<void> PostgresReader::read_logs(EventPage& page) {
+  std::size_t bytes = 0;
+  for (std::size_t first = 0; first < page.events.size(); first += kIncludedPerStatement) {
+    const std::size_t end = std::min(first + kIncludedPerStatement, page.events.size());
+    std::vector<std::int64_t> ids;
+    for (std::size_t i = first; i < end; ++i) ids.push_back(number(page.events[i].id));
+    const auto rows = run_one(sql::event_logs, params_of(ids));
+    if (!rows) return rows.error();
+    auto entries = read_log(*rows);
+    if (!entries) return entries.error();
+    for (const std::int64_t id : ids) page.logs[EventId{id}];
+    for (LogEntry& entry : *entries) page.logs[entry.id].push_back(std::move(entry));
+    for (std::size_t i = first; i < end; ++i) bytes += included_bytes(page, page.events[i]);
+    if (bytes >= kClaimBytes) end_page_behind(page, end);
+  }
+  return {};
+}
+
+Result<void> PostgresReader::read_results(Correlation& found) {
+  std::vector<std::int64_t> ids;
+  for (const Event& event : found.events) {
+    if (may_have_result(event)) ids.push_back(number(event.id));
+  }
+  if (ids.empty()) return {};
+  const auto rows = run_one(sql::read_results, params_of(ids, kClaimBytes));
+  if (!rows) return rows.error();
+  std::size_t row = 0;  // both are in order of ids
+  for (Event& event : found.events) {
+    if (row == rows->size()) break;
+    if (rows->number(row, 0) != number(event.id)) continue;
+    event.result = rows->text(row, 1);
+    if (rows->is_null(row, 1)) found.left_out.insert(event.id);
+    ++row;
+  }
+  return {};
+}
+
+// A result has 64 KiB at most, so the results of one statement need no limit of bytes.
+Result<void> PostgresReader::read_results(EventPage& page) {
+  std::size_t bytes = 0;
+  for (std::size_t first = 0; first < page.events.size(); first += kIncludedPerStatement) {
+    const std::size_t end = std::min(first + kIncludedPerStatement, page.events.size());
+    std::map<std::int64_t, Event*> events;
+    for (std::size_t i = first; i < end; ++i) {
+      if (may_have_result(page.events[i])) events.emplace(number(page.events[i].id), &page.events[i]);
+    }
+    if (!events.empty()) {
+      std::vector<std::int64_t> ids;
+      ids.reserve(events.size());
+      for (const auto& [id, event] : events) ids.push_back(id);
+      const auto rows = run_one(sql::read_results, params_of(ids, std::numeric_limits<std::int64_t>::max()));
+      if (!rows) return rows.error();
+      for (std::size_t row = 0; row < rows->size(); ++row) {
+        events.at(rows->number(row, 0))->result = rows->text(row, 1);
+      }
+    }
+    for (std::size_t i = first; i < end; ++i) bytes += included_bytes(page, page.events[i]);
+    if (bytes >= kClaimBytes) end_page_behind(page, end);
+  }
+  return {};
+}
+
+Result<void> PostgresReader::read_included(EventPage& page, const ListIncludes& include) {
+  if (page.events.empty() || !include.any()) return {};
+  if (include.payload) {
+    if (const auto read = read_contents(page); !read) return read.error();
+  }
+  if (include.result) {
+    if (const auto read = read_results(page); !read) return read.error();
+  }
+  if (include.logs) {
+    if (const auto read = read_logs(page); !read) return read.error();
+  }
+  limit_bytes(page, kClaimBytes);
+  return {};
+}
+
 Result<EventPage> PostgresReader::list(const ListFilter& filter) {
   PageBuilder page(filter);
   const bool stored_count = page.has_stored_count();
-  std::vector<StatementCall> beside;
-  if (stored_count) beside.push_back(count_call(filter));
-  // With a stored count, the walk ends with the page, so it needs no more rows than the page.
+  Beside beside;
+  if (stored_count) beside.calls.push_back(count_call(filter));
+  beside.take = [&](const Rows& rows) { page.set_stored_count(rows.number(0, 0)); };
+  // With a stored count, the walk ends with the event behind the page.
   const std::size_t first_rows =
-      stored_count ? static_cast<std::size_t>(filter.offset) + filter.limit : kRowsPerSnapshot;
-  const auto walked = walk(page.walked(), first_rows, std::move(beside),
-                           [&](Event&& event) { return page.take(std::move(event)); });
-  if (!walked) return walked.error();
-  if (walked->stopped) page.stop(*walked->stopped);
-  EventPage listed =
-      page.finish(stored_count ? std::optional(walked->beside.at(0).number(0, 0)) : std::nullopt);
+      stored_count ? static_cast<std::size_t>(filter.offset) + filter.limit + 1 : kRowsPerSnapshot;
+  const auto stopped = walk(page.walked(), first_rows, std::move(beside),
+                            [&](Event&& event) { return page.take(std::move(event)); });
+  if (!stopped) return stopped.error();
+  if (*stopped) page.stop(**stopped);
+  EventPage listed = page.finish();
+  if (const auto read = read_included(listed, filter.include); !read) return read.error();
   if (const auto read = read_last_errors(listed.events, listed.last_errors); !read) return read.error();
   return listed;
 }
@@ -142,18 +299,23 @@ Result<std::optional<Correlation>> PostgresReader::correlation(const std::string
   filter.correlation_id = id;
   filter.after = after;
   StatementCall find{sql::find_correlations, params_of(std::vector{id}, std::vector<std::int64_t>())};
-  auto walked = walk(filter, limit, calls_of(std::move(find)), [&](Event&& event) {
+  bool exists = false;
+  const auto take_row = [&](const Rows& rows) {
+    exists = !rows.empty();
+    if (!exists) return;
+    found.total = rows.number(0, 1);
+    found.pending = rows.number(0, 2);
+    found.completed = rows.number(0, 3);
+    found.failed = rows.number(0, 4);
+  };
+  const auto walked = walk(filter, limit, {calls_of(std::move(find)), take_row}, [&](Event&& event) {
     if (found.events.size() < limit) found.events.push_back(std::move(event));
     return found.events.size() < limit;
   });
   if (!walked) return walked.error();
-  const Rows& rows = walked->beside.at(0);
-  if (rows.empty()) return std::optional<Correlation>();
-  found.total = rows.number(0, 1);
-  found.pending = rows.number(0, 2);
-  found.completed = rows.number(0, 3);
-  found.failed = rows.number(0, 4);
+  if (!exists) return std::optional<Correlation>();
   if (const auto read = read_last_errors(found.events, found.last_errors); !read) return read.error();
+  if (const auto read = read_results(found); !read) return read.error();
   return std::optional(std::move(found));
 }
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "eventq/limits.h"
 #include "generated/postgres_sql.h"
 #include "model/names.h"
+#include "model/tags.h"
 #include "store/postgres/postgres_transaction.h"
 #include "store/postgres/rows.h"
 #include "store/row_text.h"
@@ -13,7 +15,6 @@ namespace {
 
 constexpr std::int64_t kCheckpointsKept = 100;  // per queue, of those that the server made by time
 constexpr std::int64_t kFailedHoursKept = 48;   // twice the longest report
-constexpr std::chrono::hours kWorkersKept{24};  // since the worker was last seen
 
 Result<KeyRecord> read_key(const RowView& row) {
   auto events = ids_from_text(row.text(2));
@@ -130,6 +131,12 @@ Result<std::optional<CorrelationRow>> PostgresTransaction::find_correlation(std:
   return correlations_.find(id)->second;
 }
 
+Result<std::vector<CorrelatedEnd>> PostgresTransaction::correlated_ends(std::string_view id,
+                                                                        EndsLimit limit) {
+  return all_rows(read(sql::correlated_ends, params_of(std::string(id), limit.events, limit.bytes)),
+                  read_correlated_end<RowView>);
+}
+
 Result<void> PostgresTransaction::put_correlation(const CorrelationRow& row) {
   std::optional<CorrelationRow>& kept = correlations_[row.id];
   kept.reset();
@@ -235,6 +242,24 @@ Result<void> PostgresTransaction::add_worker(const WorkerRow& change) {
   return {};
 }
 
+Result<void> PostgresTransaction::put_ask(const WorkerAsk& ask) {
+  TimePoint& asked_at = asks_[{ask.worker_id, ask.selector.queue, join_tags(ask.selector.tags)}];
+  asked_at = std::max(asked_at, ask.asked_at);
+  return {};
+}
+
+Result<void> PostgresTransaction::sign_off(std::string_view worker_id) {
+  other_writes_.push_back({sql::put_sign_off, params_of(worker_id, millis(now_))});
+  return {};
+}
+
+Result<void> PostgresTransaction::drop_workers(TimePoint before) {
+  for (const std::string_view sql : {sql::drop_workers, sql::drop_asks, sql::drop_sign_offs}) {
+    other_writes_.push_back({sql, params_of(millis(before))});
+  }
+  return {};
+}
+
 Result<void> PostgresTransaction::put_archive_file(const ArchiveFile& file) {
   other_writes_.push_back({sql::put_archive_file, params_of(file.name, file.bytes)});
   return {};
@@ -314,13 +339,15 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaire
   // The records below must include what this transaction has changed so far.
   flush_counts(calls);
   flush_counters(calls);
-  calls.push_back({sql::drop_workers, params_of(millis(now_ - kWorkersKept))});
   const std::size_t first = calls.size();
   read_records(calls, {});
-  for (const std::string_view sql :
-       {sql::last_checkpoints, sql::read_failed_hours, sql::read_workers, sql::processing}) {
-    calls.push_back({sql});
-  }
+  // Older workers are left out and not deleted here, because every list of workers recalls.
+  const std::int64_t listed_since = millis(now_ - limits::kWorkerListed);
+  calls.push_back({sql::last_checkpoints});
+  calls.push_back({sql::read_failed_hours});
+  calls.push_back({sql::read_workers, params_of(listed_since)});
+  calls.push_back({sql::processing});
+  calls.push_back({sql::read_asks, params_of(listed_since)});
   const auto all = flush_and_run(std::move(calls));
   if (!all) return all.error();
   const auto rows = std::span(*all).subspan(first);
@@ -331,8 +358,11 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaire
   if (!checkpoints) return checkpoints.error();
   auto working = take_working(rest[2], rest[3]);
   if (!working) return working.error();
+  auto asks = all_rows(rest[4], read_ask<RowView>);
+  if (!asks) return asks.error();
   Recalled recalled{.queues = std::move(*queues),
                     .workers = std::move(working->workers),
+                    .asks = std::move(*asks),
                     .processing = std::move(working->processing),
                     .checkpoints = std::move(*checkpoints),
                     .failed_by_hour = {}};
@@ -399,6 +429,14 @@ void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
     }
     calls.push_back({sql::add_workers, params_of(workers)});
     workers_.clear();
+  }
+  if (!asks_.empty()) {
+    RecordArray asks("worker_ask");
+    for (const auto& [key, asked_at] : asks_) {
+      asks.add(std::get<0>(key), std::get<1>(key), std::get<2>(key), millis(asked_at));
+    }
+    calls.push_back({sql::put_asks, params_of(asks)});
+    asks_.clear();
   }
   if (queue_changes_.empty() && !queues_removed_) return;
   for (const auto& [id, change] : queue_changes_) {

@@ -11,10 +11,13 @@
 namespace eventq::postgres {
 namespace {
 
+// The row of read_event.sql.
 Result<std::optional<Event>> take_event(const Rows& rows) {
+  constexpr int kResultColumn = EventColumn::payload + 1;
   if (rows.empty()) return std::optional<Event>();
   auto stored = read_event(rows, 0, Transaction::EventFields::all);
   if (!stored) return stored.error();
+  stored->event.result = RowView{rows, 0}.text(kResultColumn);
   return std::optional(std::move(stored->event));
 }
 
@@ -83,10 +86,12 @@ Result<std::optional<Details>> PostgresReader::details(EventId id) {
   const auto rows =
       at_one_moment({{sql::read_event, params_of(number(id))}, {sql::event_log, params_of(number(id))}});
   if (!rows) return rows.error();
-  auto found = take_details(rows->at(0), rows->at(1));
-  if (!found) return found.error();
-  if (found->empty()) return std::optional<Details>();
-  return std::optional(std::move(found->front()));
+  auto event = take_event(rows->at(0));
+  if (!event) return event.error();
+  if (!*event) return std::optional<Details>();
+  auto entries = read_log(rows->at(1));
+  if (!entries) return entries.error();
+  return std::optional(Details{std::move(**event), std::move(*entries)});
 }
 
 Result<std::optional<QueueDocument>> PostgresReader::queue(const std::string& id, std::size_t events) {
@@ -132,7 +137,15 @@ Result<std::optional<Recovery>> PostgresReader::recovery(const std::string& queu
 
 Result<std::vector<FailureGroup>> PostgresReader::failures(const std::optional<std::string>& queue,
                                                            std::size_t limit) {
-  return all_rows(run_one(sql::read_failures, params_of(queue, limit)), read_failure_group<RowView>);
+  auto groups = all_rows(run_one(sql::read_failures, params_of(queue, limit)), read_failure_group<RowView>);
+  if (!groups) return groups.error();
+  std::vector<std::int64_t> ids;
+  ids.reserve(groups->size());
+  for (const FailureGroup& group : *groups) ids.push_back(number(group.last_event));
+  LastErrors errors;
+  if (const auto read = read_last_errors(ids, errors); !read) return read.error();
+  for (FailureGroup& group : *groups) group.sample = std::move(errors[group.last_event]);
+  return groups;
 }
 
 Result<std::vector<EventId>> PostgresReader::expired(const std::string& queue, Status status,
@@ -168,7 +181,7 @@ Result<std::vector<QueueLogEntry>> PostgresReader::queue_log(const QueueLogFilte
 }
 
 Result<Working> PostgresReader::working() {
-  const auto rows = at_one_moment({{sql::read_workers}, {sql::processing}});
+  const auto rows = at_one_moment({{sql::read_workers, params_of(millis(TimePoint()))}, {sql::processing}});
   if (!rows) return rows.error();
   return take_working(rows->at(0), rows->at(1));
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "store/columns.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/reconnector.h"
 #include "store/store.h"
@@ -59,23 +60,37 @@ class PostgresReader final : public Reader {
   // As run(), but all calls read the same snapshot.
   Result<std::vector<Rows>> at_one_moment(std::vector<StatementCall> calls);
 
-  // postgres_list.cc: calls `take` with each matching event, in order of ids, until it returns false. The
-  // first statement reads `first_rows` events. `beside` runs in the same snapshot; its rows are returned.
-  struct Walked {
-    std::vector<Rows> beside;
-    std::optional<EventId> stopped;  // the last event read, if the time limit ended a list by worker
+  // postgres_list.cc: calls `take` with each matching event, in the order of the filter, until it returns
+  // false. The first statement reads `first_rows` events. `beside` runs in the same snapshot, and
+  // `Beside::take` gets its rows before the first event. Returns the last event read, if the time limit ended
+  // a list that scans().
+  struct Beside {
+    std::vector<StatementCall> calls;
+    std::function<void(const Rows&)> take;  // the rows of the first call
   };
-  Result<Walked> walk(const ListFilter& filter, std::size_t first_rows, std::vector<StatementCall> beside,
-                      const std::function<bool(Event&&)>& take);
+  Result<std::optional<EventId>> walk(const ListFilter& filter, std::size_t first_rows, Beside beside,
+                                      const std::function<bool(Event&&)>& take);
+  // The ids that a list has to read.
+  Result<IdRange> walked_range(const ListFilter& filter);
   // Calls `take` with the matching events of `rows`. Returns false when `take` did.
   Result<bool> take_matches(const Rows& rows, const ListFilter& filter,
                             const std::function<bool(Event&&)>& take);
-  // Those of the events that the worker of the filter picked, by their logs.
+  // Those of the events that the worker picked, by their logs.
   Result<std::set<EventId>> picked_of(const std::vector<Event>& events, const std::string& worker_id);
+  // Removes the events whose worker or last error does not match the filter.
+  Result<void> keep_matching_logs(std::vector<Event>& events, const ListFilter& filter);
+  // Adds what the filter includes. Leaves out events that retention removed since the list was read.
+  Result<void> read_included(EventPage& page, const ListIncludes& include);
+  Result<void> read_contents(EventPage& page);
+  Result<void> read_results(EventPage& page);
+  Result<void> read_logs(EventPage& page);
 
   // postgres_list.cc: runs no statement if no event may have failed. An event may fail between the list and
   // this call; its row then shows the newer message.
   Result<void> read_last_errors(const std::vector<Event>& events, LastErrors& errors);
+  Result<void> read_last_errors(const std::vector<std::int64_t>& ids, LastErrors& errors);
+  // postgres_list.cc: the results of the events. Runs no statement if no event may have one.
+  Result<void> read_results(Correlation& found);
 
   Reconnector reconnector_;
   const Clock& clock_;

@@ -199,6 +199,7 @@ Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<c
     loaded.push_back(
         there ? std::optional(fields == EventFields::state ? state_of(found->second) : found->second.stored)
               : std::nullopt);
+    if (there) loaded.back()->event.result.clear();
   }
   return loaded;
 }
@@ -255,6 +256,7 @@ Result<void> PostgresTransaction::save_one(Stored& saved) {
   if (before == Status::failed) causes_[{event.queue, stored.cause}] -= 1;
   if (saved.event.status == Status::failed) causes_[{event.queue, cause}] += 1;
   copy_state(saved.event, event);
+  event.result = saved.event.result;
   move_in_line(event, stored.line, saved.line);
   count(event.queue, before, -1);
   count(event.queue, event.status, 1);

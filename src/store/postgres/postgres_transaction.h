@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -80,6 +81,7 @@ class PostgresTransaction final : public Transaction {
   Result<void> put_key(const KeyRecord& record) override;
   Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override;
   Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override;
+  Result<std::vector<CorrelatedEnd>> correlated_ends(std::string_view id, EndsLimit limit) override;
   Result<void> put_correlation(const CorrelationRow& row) override;
   Result<void> put_defaults(const QueueConfig& main, const QueueConfig& others) override;
   Result<void> put_queue(const QueueRow& row) override;
@@ -95,6 +97,9 @@ class PostgresTransaction final : public Transaction {
   Result<void> append_queue_log(const QueueLogEntry& entry) override;
   Result<void> put_recovery(const Recovery& recovery) override;
   Result<void> add_worker(const WorkerRow& change) override;
+  Result<void> put_ask(const WorkerAsk& ask) override;
+  Result<void> sign_off(std::string_view worker_id) override;
+  Result<void> drop_workers(TimePoint before) override;
   Result<void> put_archive_file(const ArchiveFile& file) override;
   Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
   Result<Recalled> recall(std::vector<std::string>& repaired) override;
@@ -252,12 +257,13 @@ class PostgresTransaction final : public Transaction {
   std::set<std::string, std::less<>> changed_correlations_;
   std::vector<StatementCall> other_writes_;  // checkpoints, recoveries, archive files: few
   // Written with COMMIT.
-  std::map<std::string, TotalsChange> totals_;                              // by queue
-  std::map<std::int64_t, std::int64_t> failed_hours_;                       // by hour
-  std::map<std::string, WorkerRow> workers_;                                // changes, by id
-  std::map<std::string, QueueWrite> queue_changes_;                         // by id
-  bool queues_removed_ = false;                                             // other servers must be told
-  std::map<std::string, std::optional<QueueRecord>, std::less<>> current_;  // results of current()
+  std::map<std::string, TotalsChange> totals_;                                   // by queue
+  std::map<std::int64_t, std::int64_t> failed_hours_;                            // by hour
+  std::map<std::string, WorkerRow> workers_;                                     // changes, by id
+  std::map<std::tuple<std::string, std::string, std::string>, TimePoint> asks_;  // worker, queue, joined tags
+  std::map<std::string, QueueWrite> queue_changes_;                              // by id
+  bool queues_removed_ = false;                                                  // other servers must be told
+  std::map<std::string, std::optional<QueueRecord>, std::less<>> current_;       // results of current()
   bool asked_for_current_ = false;  // for a queue that was not planned
   std::map<std::string, std::optional<TimePoint>, std::less<>>
       oldest_;  // results of oldest_pending(); a flush clears them

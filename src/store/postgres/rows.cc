@@ -22,9 +22,7 @@ Result<Stored> read_event(const Rows& rows, std::size_t row, Transaction::EventF
   return read_event_row(RowView{rows, row}, fields);
 }
 
-Result<std::vector<LogEntry>> read_log(const Rows& rows) {
-  return all_rows(rows, read_authored_entry<RowView>);
-}
+Result<std::vector<LogEntry>> read_log(const Rows& rows) { return all_rows(rows, read_whole_entry<RowView>); }
 
 void read_records(std::vector<StatementCall>& calls, const std::vector<std::string>& queues) {
   for (const std::string_view sql : {sql::read_queues, sql::read_counts, sql::read_totals}) {

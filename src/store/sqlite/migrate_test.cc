@@ -98,17 +98,24 @@ TEST_F(MigrateTest, AMigratedFileOfTheFirstSchemaPassesTheAudit) {
   must(open_store(path_, clock_)).reset();
 
   EXPECT_EQ(audit_queues(path_), "");
-  EXPECT_THAT(query(path_, "PRAGMA user_version"), ElementsAre("4"));
+  EXPECT_THAT(query(path_, "PRAGMA user_version"), ElementsAre("6"));
+}
+
+// A file with the rows of kVersion1, after the first `steps` migrations.
+SqliteConnection file_after(const std::string& path, std::size_t steps) {
+  auto connection = must(SqliteConnection::open(path, SqliteConnection::OpenMode::write));
+  for (std::size_t i = 0; i < steps; ++i) {
+    must(connection.run(migrations::kAll[i].second));
+    if (i == 0) must(connection.run(kVersion1));
+  }
+  return connection;
 }
 
 TEST(MigrateSecondSchemaTest, MigrationCountsMissingPublishedEventsAsRemoved) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("store.db");
   {
-    auto connection = must(SqliteConnection::open(path, SqliteConnection::OpenMode::write));
-    must(connection.run(migrations::kAll[0].second));
-    must(connection.run(kVersion1));
-    must(connection.run(migrations::kAll[1].second));
+    SqliteConnection connection = file_after(path, 2);
     must(connection.run(
         "PRAGMA user_version = 2; UPDATE queue_total SET published = 10 WHERE queue = 'main'"));
   }
@@ -123,11 +130,7 @@ TEST(MigrateThirdSchemaTest, AFileOfTheThirdSchemaKeepsItsQueuesCheckpointsAndLo
   const TemporaryDirectory directory;
   const std::string path = directory.file("store.db");
   {
-    auto connection = must(SqliteConnection::open(path, SqliteConnection::OpenMode::write));
-    must(connection.run(migrations::kAll[0].second));
-    must(connection.run(kVersion1));
-    must(connection.run(migrations::kAll[1].second));
-    must(connection.run(migrations::kAll[2].second));
+    SqliteConnection connection = file_after(path, 3);
     must(connection.run(R"(
 PRAGMA user_version = 3;
 UPDATE event_queue_state SET config = '{"maxRetries":9}', status = 'paused', updated_at = 2000 WHERE id = 'other';

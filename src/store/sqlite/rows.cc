@@ -56,7 +56,7 @@ Result<std::vector<QueueRecord>> read_records(Statement& queues, Statement& coun
 }
 
 Result<std::vector<LogEntry>> read_log(Statement& event_log, EventId id) {
-  return all_rows(event_log.with(number(id)), read_authored_entry<Statement>);
+  return all_rows(event_log.with(number(id)), read_whole_entry<Statement>);
 }
 
 }  // namespace eventq::sqlite

@@ -3,8 +3,10 @@
 #include <map>
 
 #include "base/assert.h"
+#include "eventq/limits.h"
 #include "generated/sqlite_sql.h"
 #include "model/names.h"
+#include "model/tags.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_transaction.h"
 
@@ -13,7 +15,6 @@ namespace {
 
 constexpr std::int64_t kCheckpointsKept = 100;  // per queue, of those that the server made by time
 constexpr std::int64_t kFailedHoursKept = 48;   // metrics read the last 24
-constexpr std::chrono::hours kWorkersKept{24};  // after last_seen
 // The largest time that a column can hold.
 constexpr TimePoint kEndOfTime{Millis(INT64_MAX)};
 
@@ -64,6 +65,8 @@ Result<void> SqliteTransaction::remove(std::span<const Stored> events) {
     if (auto done = leave(writer_.delete_archive, stored); !done) return done;
     if (auto done = writer_.delete_log.execute(id); !done) return done;
     if (auto done = writer_.delete_authors.execute(id); !done) return done;
+    if (auto done = writer_.delete_details.execute(id); !done) return done;
+    if (auto done = writer_.delete_result.execute(id); !done) return done;
     if (auto done = writer_.delete_body.execute(id); !done) return done;
     count(stored.event, stored.event.status, -1);
     if (stored.event.status != Status::failed) continue;
@@ -156,6 +159,24 @@ Result<std::optional<CorrelationRow>> SqliteTransaction::find_correlation(std::s
                  [&](const Statement& row) { return read_correlation(row, id, 0); });
 }
 
+Result<std::vector<CorrelatedEnd>> SqliteTransaction::correlated_ends(std::string_view id, EndsLimit limit) {
+  std::vector<CorrelatedEnd> ends;
+  std::size_t bytes = 0;
+  Statement& statement = writer_.correlated_ends.with(id, limit.events);
+  for (;;) {
+    const auto row = statement.step();
+    if (!row) return row.error();
+    if (!*row) return ends;
+    auto end = read_correlated_end(statement);
+    if (end) bytes += end->result.size();
+    if (!end || bytes > limit.bytes) {
+      statement.reset();
+      return end ? Result<std::vector<CorrelatedEnd>>(std::move(ends)) : end.error();
+    }
+    ends.push_back(std::move(*end));
+  }
+}
+
 Result<void> SqliteTransaction::put_correlation(const CorrelationRow& row) {
   if (row.kept == 0) return writer_.delete_correlation.execute(row.id);
   return writer_.put_correlation.execute(row.id, row.total, row.pending, row.completed, row.failed, row.kept,
@@ -243,6 +264,22 @@ Result<void> SqliteTransaction::add_worker(const WorkerRow& change) {
                                     change.completed, change.failed);
 }
 
+Result<void> SqliteTransaction::put_ask(const WorkerAsk& ask) {
+  return writer_.put_ask.execute(ask.worker_id, ask.selector.queue, join_tags(ask.selector.tags),
+                                 millis(ask.asked_at));
+}
+
+Result<void> SqliteTransaction::sign_off(std::string_view worker_id) {
+  return writer_.put_sign_off.execute(worker_id, millis(now_));
+}
+
+Result<void> SqliteTransaction::drop_workers(TimePoint before) {
+  for (Statement* drop : {&writer_.drop_workers, &writer_.drop_asks, &writer_.drop_sign_offs}) {
+    if (auto done = drop->execute(millis(before)); !done) return done;
+  }
+  return {};
+}
+
 Result<void> SqliteTransaction::put_archive_file(const ArchiveFile& file) {
   return writer_.put_archive_file.execute(file.name, file.bytes);
 }
@@ -273,7 +310,7 @@ Result<void> SqliteTransaction::repair_counts(std::vector<std::string>& repaired
 
 Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& repaired) {
   if (auto done = repair_counts(repaired); !done) return done.error();
-  if (auto done = writer_.drop_workers.execute(millis(now_ - kWorkersKept)); !done) return done.error();
+  if (auto done = drop_workers(now_ - limits::kWorkerListed); !done) return done.error();
   SqliteConnection& connection = writer_.connection;
   // These statements run once per process, so the writer does not keep them.
   Preparer prepare(connection);
@@ -293,6 +330,8 @@ Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& repaired) {
   }
   auto workers = all_rows(connection, sql::read_workers, read_worker<Statement>);
   if (!workers) return workers.error();
+  auto asks = all_rows(connection, sql::read_asks, read_ask<Statement>);
+  if (!asks) return asks.error();
   auto processing = load_states(all_rows(connection, sql::processing, read_id<Statement>));
   if (!processing) return processing.error();
   const auto hours = all_rows(connection, sql::read_failed_hours,
@@ -300,6 +339,7 @@ Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& repaired) {
   if (!hours) return hours.error();
   return Recalled{.queues = std::move(*queues),
                   .workers = std::move(*workers),
+                  .asks = std::move(*asks),
                   .processing = std::move(*processing),
                   .checkpoints = std::move(checkpoints),
                   .failed_by_hour = {hours->begin(), hours->end()}};

@@ -1,13 +1,16 @@
 // sqlite_reader.cc: see sqlite_reader.h.
 #include "store/sqlite/sqlite_reader.h"
 
+#include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "eventq/limits.h"
 #include "generated/sqlite_sql.h"
 #include "model/lifecycle.h"
 #include "model/names.h"
+#include "model/page.h"
 #include "store/sqlite/rows.h"
 
 namespace eventq::sqlite {
@@ -24,14 +27,7 @@ class SqliteReader final : public Reader {
   [[nodiscard]] const Result<void>& prepared() const { return prepare_.result(); }
 
   Result<std::optional<Event>> get(EventId id) override {
-    // Each statement has its own snapshot. An event that ends between the first two is found in the archive;
-    // one that is also reset between the last two is found by the third.
-    for (Statement* statement : {&load_live_, &load_archived_, &load_live_}) {
-      auto stored = one_row(statement->with(number(id)), read_whole);
-      if (!stored) return stored.error();
-      if (*stored) return std::optional(std::move((*stored)->event));
-    }
-    return std::optional<Event>();
+    return at_one_moment([&] { return read_event_and_result(id); });
   }
 
   Result<std::vector<LogEntry>> log(EventId id) override { return read_log(event_log_, id); }
@@ -42,18 +38,18 @@ class SqliteReader final : public Reader {
 
   Result<EventPage> list(const ListFilter& filter) override {
     PageBuilder page(filter);
-    std::optional<std::int64_t> stored_count;
     if (page.has_stored_count()) {
       std::optional<std::string_view> status;
       if (filter.status) status = name_of(*filter.status);
       const auto count = number_from(read_count_.with(filter.queue, status));
       if (!count) return count.error();
-      stored_count = *count;
+      page.set_stored_count(*count);
     }
     const auto stopped = walk(page.walked(), [&](Event&& event) { return page.take(std::move(event)); });
     if (!stopped) return stopped.error();
     if (*stopped) page.stop(**stopped);
-    EventPage listed = page.finish(stored_count);
+    EventPage listed = page.finish();
+    if (const auto read = read_included(listed, filter.include); !read) return read.error();
     if (const auto read = read_last_errors(listed.events, listed.last_errors); !read) return read.error();
     return listed;
   }
@@ -109,13 +105,23 @@ class SqliteReader final : public Reader {
       });
       if (!walked) return walked.error();
       if (const auto read = read_last_errors(found.events, found.last_errors); !read) return read.error();
+      if (const auto read = read_results(found); !read) return read.error();
       return std::optional(std::move(found));
     });
   }
 
   Result<std::vector<FailureGroup>> failures(const std::optional<std::string>& queue,
                                              std::size_t limit) override {
-    return all_rows(read_failures_.with(queue, limit), read_failure_group<Statement>);
+    return at_one_moment([&]() -> Result<std::vector<FailureGroup>> {
+      auto groups = all_rows(read_failures_.with(queue, limit), read_failure_group<Statement>);
+      if (!groups) return groups.error();
+      for (FailureGroup& group : *groups) {
+        auto error = read_last_error(group.last_event);
+        if (!error) return error.error();
+        group.sample = std::move(*error).value_or("");
+      }
+      return groups;
+    });
   }
 
   Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
@@ -201,8 +207,47 @@ class SqliteReader final : public Reader {
     return result;
   }
 
+  // An event is in one of two tables, so the caller must be in at_one_moment().
+  Result<std::optional<Event>> read_event_and_result(EventId id) {
+    for (Statement* statement : {&load_live_, &load_archived_}) {
+      auto stored = one_row(statement->with(number(id)), read_whole);
+      if (!stored) return stored.error();
+      if (!*stored) continue;
+      Event& event = (*stored)->event;
+      auto result = read_result(event);
+      if (!result) return result.error();
+      event.result = std::move(*result);
+      return std::optional(std::move(event));
+    }
+    return std::optional<Event>();
+  }
+
+  Result<std::string> read_result(const Event& event) {
+    if (!may_have_result(event)) return std::string();
+    auto result = one_row(read_result_.with(number(event.id)),
+                          [](const Statement& row) { return std::string(row.text(0)); });
+    if (!result) return result.error();
+    return std::move(*result).value_or("");
+  }
+
+  // Reads results until they have kClaimBytes.
+  Result<void> read_results(Correlation& found) {
+    std::size_t bytes = 0;
+    for (Event& event : found.events) {
+      auto result = read_result(event);
+      if (!result) return result.error();
+      if (bytes >= kClaimBytes && !result->empty()) {
+        found.left_out.insert(event.id);
+        continue;
+      }
+      bytes += result->size();
+      event.result = std::move(*result);
+    }
+    return {};
+  }
+
   Result<std::optional<Details>> read_details(EventId id) {
-    auto event = get(id);
+    auto event = read_event_and_result(id);
     if (!event) return event.error();
     if (!*event) return std::optional<Details>();
     auto entries = log(id);
@@ -213,7 +258,8 @@ class SqliteReader final : public Reader {
   // Reads the ids first and then event by event, so that only kClaimBytes of payloads are in memory.
   Result<std::vector<Details>> first_events(const std::string& queue, std::size_t events) {
     std::vector<EventId> ids;
-    list_queue_.with(0, queue);
+    const IdRange all = range_of({});
+    list_queue_.with(number(all.after), number(all.before), queue);
     while (ids.size() < events) {
       const auto row = list_queue_.step();
       if (!row) return row.error();
@@ -228,6 +274,7 @@ class SqliteReader final : public Reader {
       if (!details) return details.error();
       if (!*details) continue;
       bytes += (*details)->event.payload.size();
+      for (LogEntry& entry : (*details)->log) entry.error_detail.clear();
       found.push_back(std::move(**details));
       if (bytes >= kClaimBytes) break;
     }
@@ -255,32 +302,123 @@ class SqliteReader final : public Reader {
     return rows;
   }
 
+  Result<std::optional<std::string>> read_last_error(EventId id) {
+    return one_row(last_error_.with(number(id)),
+                   [](const Statement& row) { return std::string(row.text(0)); });
+  }
+
   Result<void> read_last_errors(const std::vector<Event>& events, LastErrors& errors) {
     for (const Event& event : events) {
-      if (!may_have_failed(event)) continue;
-      auto error = one_row(last_error_.with(number(event.id)),
-                           [](const Statement& row) { return std::string(row.text(0)); });
+      auto error = last_error(event);
       if (!error) return error.error();
       if (*error) errors.emplace(event.id, std::move(**error));
     }
     return {};
   }
 
+  // The message of the last failure; empty: there is none.
+  Result<std::optional<std::string>> last_error(const Event& event) {
+    if (!may_have_failed(event)) return std::optional<std::string>();
+    return read_last_error(event.id);
+  }
+
+  // Adds what the filter includes, event by event, so that little more than kClaimBytes are in memory. Leaves
+  // out events that retention removed since the list was read.
+  Result<void> read_included(EventPage& page, const ListIncludes& include) {
+    if (!include.any()) return {};
+    std::set<EventId> removed;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < page.events.size(); ++i) {
+      if (bytes >= kClaimBytes) {
+        end_page_behind(page, i);
+        break;
+      }
+      Event& event = page.events[i];
+      if (include.payload) {
+        const auto found = read_content(event);
+        if (!found) return found.error();
+        if (!*found) removed.insert(event.id);
+      }
+      if (include.result) {
+        auto result = read_result(event);
+        if (!result) return result.error();
+        event.result = std::move(*result);
+      }
+      if (include.logs) {
+        auto entries = log(event.id);
+        if (!entries) return entries.error();
+        page.logs.emplace(event.id, std::move(*entries));
+      }
+      bytes += included_bytes(page, event);
+    }
+    drop_removed(page, removed);
+    return {};
+  }
+
+  // Returns false if the event does not exist anymore.
+  Result<bool> read_content(Event& event) {
+    const auto found = one_row(read_content_.with(number(event.id)), [&](const Statement& row) {
+      event.description = row.optional_text(0);
+      event.payload = row.text(1);
+      return true;
+    });
+    if (!found) return found.error();
+    return found->has_value();
+  }
+
   // The statement whose index fits the filter best. Ended events other than completed ones are rare, so a
   // list of them has an index of its own.
-  Statement& list_statement(const ListFilter& filter, EventId after) {
-    if (filter.event_id) return list_event_id_.with(number(after), *filter.event_id);
-    if (filter.correlation_id) return list_correlation_.with(number(after), *filter.correlation_id);
-    if (!filter.status) return list_all_.with(number(after));
-    if (!has_ended(*filter.status)) {
-      return filter.queue ? list_queue_.with(number(after), *filter.queue) : list_live_.with(number(after));
+  Statement& list_statement(const ListFilter& filter, const IdRange& range) {
+    const bool up = filter.order == ListOrder::ascending;
+    const auto in_range = [&](Statement& ascending, Statement& descending, const auto&... key) -> Statement& {
+      return (up ? ascending : descending).with(number(range.after), number(range.before), key...);
+    };
+    if (filter.event_id) return in_range(list_event_id_, list_event_id_, *filter.event_id);
+    if (filter.correlation_id) {
+      return in_range(list_correlation_, list_correlation_down_, *filter.correlation_id);
     }
-    if (*filter.status == Status::completed) return list_archived_.with(number(after));
-    return list_rare_.with(number(after), name_of(*filter.status));
+    if (!filter.status) return in_range(list_all_, list_all_down_);
+    if (!has_ended(*filter.status)) {
+      return filter.queue ? in_range(list_queue_, list_queue_down_, *filter.queue)
+                          : in_range(list_live_, list_live_down_);
+    }
+    if (*filter.status == Status::completed) return in_range(list_archived_, list_archived_down_);
+    return in_range(list_rare_, list_rare_down_, name_of(*filter.status));
+  }
+
+  // The ids that a list has to read.
+  Result<IdRange> walked_range(const ListFilter& filter) {
+    IdRange range = range_of(filter);
+    if (!is_list_by_time(filter)) return range;
+    if (filter.since) {
+      const auto around = created_around(*filter.since - kCreatedDisorder);
+      if (!around) return around.error();
+      range.after = std::max(range.after, around->after);
+    }
+    if (filter.until) {
+      const auto around = created_around(*filter.until + kCreatedDisorder);
+      if (!around) return around.error();
+      range.before = std::min(range.before, around->before);
+    }
+    return range;
+  }
+
+  Result<IdRange> created_around(TimePoint time) {
+    const auto found =
+        one_row(created_around_.with(millis(time), limits::kEventId + 1), [](const Statement& row) {
+          return IdRange{EventId{row.integer(0)}, EventId{row.integer(1)}};
+        });
+    if (!found) return found.error();
+    return **found;
   }
 
   Result<bool> is_match(const Event& event, const ListFilter& filter) {
     if (!matches(event, filter)) return false;
+    if (filter.error) {
+      const auto error = last_error(event);
+      if (!error) return error.error();
+      if (!matches_error(error->value_or(""), filter)) return false;
+    }
     const PickedBy picked = filter.worker_id ? picked_by(event, *filter.worker_id) : PickedBy::yes;
     if (picked != PickedBy::see_log) return picked == PickedBy::yes;
     const auto found = number_from(picked_by_.with(number(event.id), *filter.worker_id));
@@ -288,28 +426,31 @@ class SqliteReader final : public Reader {
     return *found != 0;
   }
 
-  // Calls `take` with each matching event, ordered by id, until `take` returns false. In at_one_moment() all
-  // rows come from its snapshot. Returns the last event read if the time limit, which a list by worker has,
-  // ended the walk.
+  // Calls `take` with each matching event, in the order of the filter, until `take` returns false. In
+  // at_one_moment() all rows come from its snapshot. Returns the last event read if the time limit, which a
+  // list that scans() has, ended the walk.
   Result<std::optional<EventId>> walk(const ListFilter& filter, const std::function<bool(Event&&)>& take) {
-    EventId after = filter.after;
+    auto range = walked_range(filter);
+    if (!range) return range.error();
     const TimePoint end = clock_.now() + limits::kScan;
+    EventId last{};
     for (;;) {
-      Statement& statement = list_statement(filter, after);
+      Statement& statement = list_statement(filter, *range);
       // A long list takes several snapshots: list_statement() resets the statement, which ends one, and
-      // `after` makes the next one continue behind the last event.
+      // `range` makes the next one continue behind the last event.
       for (int rows = 0; rows < kRowsPerSnapshot; ++rows) {
         const auto row = statement.step();
         if (!row) return row.error();
         if (!*row) return std::optional<EventId>();
         auto stored = read_whole(statement);
         if (!stored) return ended(statement, stored.error());
-        after = stored->event.id;
+        last = stored->event.id;
         const auto match = is_match(stored->event, filter);
         if (!match) return ended(statement, match.error());
         if (*match && !take(std::move(stored->event))) return ended(statement, std::optional<EventId>());
       }
-      if (filter.worker_id && clock_.now() >= end) return ended(statement, std::optional(after));
+      range->skip(filter.order, last);
+      if (filter.scans() && clock_.now() >= end) return ended(statement, std::optional(last));
     }
   }
 
@@ -325,18 +466,27 @@ class SqliteReader final : public Reader {
   Statement load_live_ = prepare_(sql::load_live);
   Statement load_archived_ = prepare_(sql::load_archived);
   Statement event_log_ = prepare_(sql::event_log);
+  Statement read_result_ = prepare_(sql::read_result);
   Statement last_error_ = prepare_(sql::last_error);
   Statement worker_log_ = prepare_(sql::worker_log);
   Statement picked_by_ = prepare_(sql::picked_by);
   Statement list_all_ = prepare_(sql::list_all);
+  Statement list_all_down_ = prepare_(sql::list_all_down);
   Statement list_live_ = prepare_(sql::list_live);
+  Statement list_live_down_ = prepare_(sql::list_live_down);
   Statement list_archived_ = prepare_(sql::list_archived);
+  Statement list_archived_down_ = prepare_(sql::list_archived_down);
   Statement list_rare_ = prepare_(sql::list_rare);
+  Statement list_rare_down_ = prepare_(sql::list_rare_down);
+  Statement created_around_ = prepare_(sql::created_around);
+  Statement read_content_ = prepare_(sql::read_content);
   Statement read_count_ = prepare_(sql::read_count);
   Statement begin_ = prepare_(sql::begin_read);
   Statement commit_ = prepare_(sql::commit);
   Statement list_queue_ = prepare_(sql::list_queue);
+  Statement list_queue_down_ = prepare_(sql::list_queue_down);
   Statement list_correlation_ = prepare_(sql::list_correlation);
+  Statement list_correlation_down_ = prepare_(sql::list_correlation_down);
   Statement list_event_id_ = prepare_(sql::list_event_id);
   Statement find_event_ = prepare_(sql::find_event);
   Statement read_queue_ = prepare_(sql::read_queue);

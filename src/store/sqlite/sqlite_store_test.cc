@@ -256,7 +256,7 @@ TEST_F(SqliteStoreTest, AFileOfANewerEventqIsRefused) {
 
   EXPECT_EQ(refusal(path_),
             "corrupt " + path_ +
-                ": The store has schema 99, this eventq knows up to 4. Use the newer eventq that wrote it.");
+                ": The store has schema 99, this eventq knows up to 6. Use the newer eventq that wrote it.");
 }
 
 TEST_F(SqliteStoreTest, ADatabaseOfAnotherProgramIsRefusedAndLeftAsItIs) {

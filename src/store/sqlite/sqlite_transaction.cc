@@ -87,13 +87,15 @@ Result<void> SqliteTransaction::insert_one(Stored& stored) {
 Result<void> SqliteTransaction::insert_body(const Event& event) {
   // NULL means created_at, which is the usual value.
   const bool own_time = event.timestamp != event.created_at;
+  const bool has_rules = event.retry || event.max_attempts;
   return writer_.insert_body.execute(
       number(event.id), event.event_id, event.queue, event.title, join_tags(event.tags), event.correlation_id,
       event.ordering_key, event.supersede_key, event.priority, event.max_retries,
-      event.retry ? std::optional(retry_to_text(event.retry)) : std::nullopt, millis(event.created_at),
-      event.sequence, own_time ? std::optional(millis(event.timestamp)) : std::nullopt, event.causation_id,
-      event.trace_id, event.pattern, event.version, event.source.type, event.source.id, event.source.name,
-      event.attributes, event.description, event.payload);
+      has_rules ? std::optional(retry_to_text(retry_rules_of(event))) : std::nullopt,
+      millis(event.created_at), event.sequence,
+      own_time ? std::optional(millis(event.timestamp)) : std::nullopt, event.causation_id, event.trace_id,
+      event.pattern, event.version, event.source.type, event.source.id, event.source.name, event.attributes,
+      event.description, event.payload);
 }
 
 // Runs insert_live.sql, or update_live.sql with its guard when `guarded`; they share the first columns.
@@ -186,9 +188,12 @@ Result<void> SqliteTransaction::save_one(Stored& stored) {
     done = write_live(writer_.update_live, stored, ready_code, true);
   } else {
     done = leave(stored.archived ? writer_.delete_archive : writer_.delete_live, stored);
+    if (done && stored.archived) done = writer_.delete_result.execute(number(event.id));
     if (done)
       done = ended ? write_archive(stored) : write_live(writer_.insert_live, stored, ready_code, false);
   }
+  if (done && ended && !event.result.empty())
+    done = writer_.insert_result.execute(number(event.id), event.result);
   const bool pending = event.status == Status::pending;
   if (done && !event.supersede_key.empty() && pending != (stored.guard.status == Status::pending)) {
     done = write_supersede(pending ? writer_.insert_supersede : writer_.delete_supersede, event);
@@ -275,6 +280,10 @@ Result<void> SqliteTransaction::append(std::span<LogEntry> entries) {
     if (done && !entry.by.empty()) {
       done =
           writer_.append_author.execute(number(entry.id), static_cast<std::int64_t>(entry.log_id), entry.by);
+    }
+    if (done && !entry.error_detail.empty()) {
+      done = writer_.append_detail.execute(number(entry.id), static_cast<std::int64_t>(entry.log_id),
+                                           entry.error_detail);
     }
     if (!done) return done;
   }

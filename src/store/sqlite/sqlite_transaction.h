@@ -43,6 +43,7 @@ class SqliteTransaction final : public Transaction {
   Result<Ended> ended(const EndedFilter& filter) override;
   Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) override;
   Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override;
+  Result<std::vector<CorrelatedEnd>> correlated_ends(std::string_view id, EndsLimit limit) override;
   Result<void> put_correlation(const CorrelationRow& row) override;
   Result<void> put_defaults(const QueueConfig& main, const QueueConfig& others) override;
   Result<void> put_queue(const QueueRow& row) override;
@@ -58,6 +59,9 @@ class SqliteTransaction final : public Transaction {
   Result<void> append_queue_log(const QueueLogEntry& entry) override;
   Result<void> put_recovery(const Recovery& recovery) override;
   Result<void> add_worker(const WorkerRow& change) override;
+  Result<void> put_ask(const WorkerAsk& ask) override;
+  Result<void> sign_off(std::string_view worker_id) override;
+  Result<void> drop_workers(TimePoint before) override;
   Result<void> put_archive_file(const ArchiveFile& file) override;
   Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
   Result<Recalled> recall(std::vector<std::string>& repaired) override;

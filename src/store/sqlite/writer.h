@@ -45,6 +45,8 @@ struct SqliteWriter {
   Statement find_event = prepare(sql::find_event);
   Statement append_entry = prepare(sql::append_entry);
   Statement append_author = prepare(sql::append_author);
+  Statement append_detail = prepare(sql::append_detail);
+  Statement insert_result = prepare(sql::insert_result);
   Statement event_log = prepare(sql::event_log);
   Statement find_key = prepare(sql::find_key);
   Statement put_key = prepare(sql::put_key);
@@ -60,11 +62,14 @@ struct SqliteWriter {
   Statement delete_body = prepare(sql::delete_body);
   Statement delete_log = prepare(sql::delete_log);
   Statement delete_authors = prepare(sql::delete_authors);
+  Statement delete_details = prepare(sql::delete_details);
+  Statement delete_result = prepare(sql::delete_result);
   Statement change_cause = prepare(sql::change_cause);
   Statement drop_causes = prepare(sql::drop_causes);
   Statement ended = prepare(sql::ended);
   Statement holding_line = prepare(sql::holding_line);
   Statement find_correlation = prepare(sql::find_correlation);
+  Statement correlated_ends = prepare(sql::correlated_ends);
   Statement put_correlation = prepare(sql::put_correlation);
   Statement delete_correlation = prepare(sql::delete_correlation);
   Statement put_queue = prepare(sql::put_queue);
@@ -88,6 +93,10 @@ struct SqliteWriter {
   Statement put_recovery = prepare(sql::put_recovery);
   Statement add_worker = prepare(sql::add_worker);
   Statement drop_workers = prepare(sql::drop_workers);
+  Statement put_ask = prepare(sql::put_ask);
+  Statement drop_asks = prepare(sql::drop_asks);
+  Statement put_sign_off = prepare(sql::put_sign_off);
+  Statement drop_sign_offs = prepare(sql::drop_sign_offs);
   Statement put_archive_file = prepare(sql::put_archive_file);
   Statement oldest_pending = prepare(sql::oldest_pending);
 

@@ -50,6 +50,8 @@ std::vector<TableSpec> make_tables() {
         number("status_code"), text("error_message"), number("execution_time_ms"), text("errors"),
         text("reason"), number("retry_count"), number("next_retry_at"), number("created_at")}},
       {"event_log_author", {key_number("event_id"), key_number("id"), text("author")}},
+      {"event_log_detail", {key_number("event_id"), key_number("id"), text("detail")}},
+      {"event_result", {key_number("id"), text("result")}},
       {"event_line", {key_text("queue"), key_text("ordering_key"), key_number("id"), number("head")}},
       {"event_supersede", {key_text("queue"), key_text("supersede_key"), key_number("id")}},
       {"correlation",
@@ -83,6 +85,8 @@ std::vector<TableSpec> make_tables() {
         number("started_at"), number("completed_at"), text("status")}},
       {"worker",
        {key_text("id"), number("first_seen"), number("last_seen"), number("completed"), number("failed")}},
+      {"worker_ask", {key_text("worker_id"), key_text("queue"), key_text("tags"), number("asked_at")}},
+      {"worker_sign_off", {key_text("worker_id"), number("signed_off_at")}},
       {"archive_file", {key_text("name"), number("bytes")}},
   };
 }

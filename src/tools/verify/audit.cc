@@ -43,6 +43,8 @@ constexpr std::array kRules = {
     Rule{audit_sql::ids, AuditCheck::counters_right},
     Rule{audit_sql::log_without_event, AuditCheck::none_lost},
     Rule{audit_sql::author_without_entry, AuditCheck::none_lost},
+    Rule{audit_sql::detail_without_entry, AuditCheck::none_lost},
+    Rule{audit_sql::result_without_end, AuditCheck::none_lost},
     Rule{audit_sql::superseded_by, AuditCheck::none_lost},
     Rule{audit_sql::one_head, AuditCheck::order_kept},
     Rule{audit_sql::not_in_line, AuditCheck::order_kept},

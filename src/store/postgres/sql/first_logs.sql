@@ -1,6 +1,7 @@
--- first_logs.sql: the logs of the events of first_events.sql, each event's oldest entry first.
+-- first_logs.sql: the logs of the events of first_events.sql, each event's oldest entry first, in the columns of
+-- event_log.sql. Details are left out, because they can be large.
 SELECT l.id, l.event_id, l.attempt, l.worker_id, l.action, l.status_code, l.error_message, l.execution_time_ms, l.errors,
-       l.reason, l.retry_count, l.next_retry_at, l.created_at, a.author
+       l.reason, l.retry_count, l.next_retry_at, l.created_at, a.author, NULL::text AS detail
   FROM eventq.event_log AS l
   LEFT JOIN eventq.event_log_author AS a ON a.event_id = l.event_id AND a.id = l.id
  WHERE l.event_id = ANY (ARRAY (

@@ -1,6 +1,6 @@
--- list_live.sql: up to $2 live events with ids above $1, in order of id. The subquery makes the planner read the small
+-- list_live.sql: up to $3 live events with ids between $1 and $2, in order of id. The subquery makes the planner read the small
 -- table first.
 SELECT {{state_of_live}}, {{envelope}}, {{no_content}}
-  FROM (SELECT * FROM eventq.event_queue WHERE id > $1 ORDER BY id LIMIT $2) AS s
+  FROM (SELECT * FROM eventq.event_queue WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS s
   JOIN eventq.event_body AS b ON b.id = s.id
  ORDER BY s.id;

@@ -1,7 +1,7 @@
--- list_all.sql: events with id > ?1, ordered by id, in the columns of load_live.sql.
+-- list_all.sql: events with ids between ?1 and ?2, ordered by id, in the columns of load_live.sql.
 SELECT {{state_of_any}}, {{envelope}}, {{no_content}}
   FROM event_body AS b
   LEFT JOIN event_queue AS q ON q.id = b.id
   LEFT JOIN event_archive AS a ON a.id = b.id
- WHERE b.id > ?1
+ WHERE b.id > ?1 AND b.id < ?2
  ORDER BY b.id;

@@ -1,7 +1,7 @@
--- list_correlation.sql: events of correlation ?2 with id > ?1, live or ended, ordered by id.
+-- list_correlation.sql: events of correlation ?3 with ids between ?1 and ?2, live or ended, ordered by id.
 SELECT {{state_of_any}}, {{envelope}}, {{no_content}}
   FROM event_body AS b
   LEFT JOIN event_queue AS q ON q.id = b.id
   LEFT JOIN event_archive AS a ON a.id = b.id
- WHERE b.correlation_id = ?2 AND b.correlation_id <> '' AND b.id > ?1
+ WHERE b.correlation_id = ?3 AND b.correlation_id <> '' AND b.id > ?1 AND b.id < ?2
  ORDER BY b.id;

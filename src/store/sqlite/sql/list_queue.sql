@@ -1,6 +1,6 @@
--- list_queue.sql: live events of queue ?2 with id > ?1, ordered by id.
+-- list_queue.sql: live events of queue ?3 with ids between ?1 and ?2, ordered by id.
 SELECT {{state_of_live}}, {{envelope}}, {{no_content}}
   FROM event_queue AS s INDEXED BY event_queue_live
   JOIN event_body AS b ON b.id = s.id
- WHERE s.queue = ?2 AND s.id > ?1
+ WHERE s.queue = ?3 AND s.id > ?1 AND s.id < ?2
  ORDER BY s.id;

@@ -1,0 +1,5 @@
+-- list_queue_down.sql: as list_queue.sql, the highest id first.
+SELECT {{state_of_live}}, {{envelope}}, {{no_content}}
+  FROM (SELECT * FROM eventq.event_queue WHERE queue = $4 AND id > $1 AND id < $2 ORDER BY id DESC LIMIT $3) AS s
+  JOIN eventq.event_body AS b ON b.id = s.id
+ ORDER BY s.id DESC;

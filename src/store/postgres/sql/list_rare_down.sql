@@ -1,0 +1,8 @@
+-- list_rare_down.sql: as list_rare.sql, the highest id first.
+SELECT {{state_of_archived}}, {{envelope}}, {{no_content}}
+  FROM (
+        SELECT * FROM eventq.event_archive
+         WHERE status <> 'COMPLETED' AND status = $4 AND id > $1 AND id < $2
+         ORDER BY id DESC LIMIT $3) AS s
+  JOIN eventq.event_body AS b ON b.id = s.id
+ ORDER BY s.id DESC;
