@@ -3,7 +3,7 @@
 #
 #   eventq work email --exec ./work_exec.sh -j 4
 #
-# The payload is on stdin. Exit code 0: done. 75: release the event. Any other: a failure; stderr is the error message.
+# The payload is on stdin. Exit code 0: done. 75: release the event. Any other: a failure; stderr says why.
 set -euo pipefail
 to=$(jq -r '.to // empty')
 if [[ ! $to ]]; then

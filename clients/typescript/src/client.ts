@@ -1,19 +1,18 @@
-// client.ts: calls to one server.
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
-import process from "node:process";
-
+// client.ts: calls to one server. Uses fetch() and other parts of the web platform only, no module of Node.
 import { EventqError, TimedOut, Unavailable, UnknownOutcome, isTransient, problemError } from "./errors.js";
 import type {
-  ClaimedEvent, Completion, Correlation, Entry, EventName, Failure, Holder, ListRequest, NewEvent, NewEventMembers, Page, Problem,
-  QueueEvent, QueueState, Release, Reported, StreamRequest, Tags, TurnRequest, WorkerLog, WorkerState,
+  Batch, BatchOptions, ClaimedEvent, Completed, Completion, Correlation, Entry, EventDetails, EventName, EventSummary, Extended,
+  Failed, Failure, FailureGroup, FinalFailure, Holder, ListRequest, NewEvent, NewEventMembers, Overview, Page, Problem, QueueEvent,
+  QueueSettings, QueueState, Recorded, Release, Released, StreamRequest, Tags, TurnRequest, Why, WorkerLog, WorkerState, components,
 } from "./types.js";
 
 const waitMax = 60; // seconds of one call; proxies close connections that are silent for longer
+const signOffSeconds = 5; // time limit of a stopping worker's last call
+const detailBytesMax = 65536;
 const silenceMax = 45; // seconds without a byte before a stream reconnects; the server sends a byte every 15
 
 export interface ClientOptions {
-  /** The default is "{hostname}:{pid}". */
+  /** The name of this client as a worker. The default is random; a Worker of "eventq/worker" then has a name of its own. */
   workerId?: string;
   /** Seconds for one answer, in addition to the wait of the call. The default is 30. */
   timeout?: number;
@@ -23,11 +22,25 @@ export interface ClientOptions {
 
 export interface Turn {
   /** One per report, in this order: completed, failed, released, alive. */
-  results: (Entry | EventqError)[];
+  results: (Recorded | EventqError)[];
   events: ClaimedEvent[];
 }
 
+type Schemas = components["schemas"];
 type Query = Record<string, string | number | readonly string[] | undefined>;
+
+/** An event as a report names it. */
+interface Held {
+  id: EventName;
+  attempt?: number;
+  worker_id?: string | null;
+}
+
+/** A report in a call of next(). */
+type Report = { id: EventName; attempt?: number | null } & Failure;
+
+/** The answer to one report. Its status is 200, or that of an error. */
+type Result = Partial<Omit<Schemas["RefusedResult"], "status">> & { status: number };
 
 interface CallOptions {
   body?: unknown;
@@ -41,6 +54,8 @@ interface CallOptions {
 export class Client {
   readonly url: string;
   readonly workerId: string;
+  /** Whether the caller chose workerId. */
+  readonly isNamed: boolean;
   readonly timeout: number;
   readonly tries: number;
 
@@ -49,7 +64,8 @@ export class Client {
     if (!/^https?:$/.test(parsed.protocol) || parsed.pathname !== "/" || parsed.search)
       throw new TypeError(`The URL ${url} is not http://HOST:PORT.`);
     this.url = parsed.origin;
-    this.workerId = options.workerId ?? `${hostname()}:${process.pid}`;
+    this.isNamed = options.workerId !== undefined;
+    this.workerId = options.workerId ?? `client-${uniqueKey().slice(0, 12)}`;
     this.timeout = options.timeout ?? 30;
     this.tries = options.tries ?? 5;
     if (!(this.tries >= 1)) throw new TypeError(`tries is ${this.tries}; it must be 1 or more.`);
@@ -58,18 +74,15 @@ export class Client {
   // Publish.
 
   /** Stores one event. The default title is its tags. docs/api.md describes the members. */
-  async publish(tags: Tags, payload?: unknown, members: NewEventMembers = {}): Promise<QueueEvent> {
-    return shown(await this.#publish<QueueEvent>("/events", newEvent({ ...members, tags, payload })));
+  async publish<T = unknown>(tags: Tags, payload?: T, members: NewEventMembers = {}): Promise<QueueEvent<T>> {
+    return shown(await this.#publish<QueueEvent<T>>("/events", newEvent({ ...members, tags, payload })));
   }
 
   /** Stores all events or none. */
-  async publishBatch(
-    events: readonly NewEvent[],
-    options: { correlation_id?: string; ordered?: boolean; on_complete?: NewEvent } = {},
-  ): Promise<{ correlation_id: string; events: QueueEvent[] }> {
+  async publishBatch(events: readonly NewEvent[], options: BatchOptions = {}): Promise<Batch> {
     const on_complete = options.on_complete && newEvent(options.on_complete);
     const body = { ...options, on_complete, events: events.map(newEvent) };
-    return withEvents(await this.#publish<{ correlation_id: string; events: QueueEvent[] }>("/events/batch", body));
+    return withEvents(await this.#publish<Batch>("/events/batch", body));
   }
 
   // Work.
@@ -77,7 +90,7 @@ export class Client {
   /** One call of a worker: sends reports, then claims up to `limit` events (the default is 1). */
   async next(turn: TurnRequest, how: { tries?: number; timeout?: number } = {}): Promise<Turn> {
     const body = { limit: 1, ...turn, worker_id: turn.worker_id ?? this.workerId };
-    const answer = await this.call<{ results: Problem[]; events: ClaimedEvent[] }>("POST", "/events/next", {
+    const answer = await this.call<{ results: Result[]; events: ClaimedEvent[] }>("POST", "/events/next", {
       body,
       wait: turn.wait ?? 0,
       ...how,
@@ -89,22 +102,27 @@ export class Client {
     };
   }
 
-  complete(event: ClaimedEvent | EventName, how: Completion & Holder = {}): Promise<Entry> {
+  /** Completes the event. `result` is any JSON value. With `errors` its status becomes COMPLETED_WITH_ERRORS. */
+  complete(event: Held | EventName, how: Completion & Holder = {}): Promise<Completed> {
     return this.#report("complete", event, how);
   }
 
-  /** `retry_scheduled` of the entry is false after the last failure. */
-  fail(event: ClaimedEvent | EventName, error_message?: string, how: Failure & Holder = {}): Promise<Entry> {
-    return this.#report("fail", event, { ...how, ...(error_message !== undefined && { error_message }) });
+  /**
+   * `error_detail` is, for example, a stack trace; of a long one the end is kept. `retry_scheduled` of the entry is false
+   * after the last failure.
+   */
+  fail(event: Held | EventName, error_message?: string | null, how: Failure & Holder = {}): Promise<Failed> {
+    if (how.error_detail != null) how = { ...how, error_detail: shortDetail(how.error_detail) };
+    return this.#report("fail", event, { ...how, ...(error_message != null && { error_message }) });
   }
 
   /** Releases the event; a worker can claim it after `delay` seconds. Counts no failure. */
-  release(event: ClaimedEvent | EventName, how: Release & Holder = {}): Promise<Entry> {
+  release(event: Held | EventName, how: Release & Holder = {}): Promise<Released> {
     return this.#report("release", event, how);
   }
 
   /** Extends the lease to one full lease from now. */
-  heartbeat(event: ClaimedEvent | EventName, how: Holder = {}): Promise<{ lease_until: string }> {
+  heartbeat(event: Held | EventName, how: Holder = {}): Promise<Extended> {
     return this.#report("heartbeat", event, how);
   }
 
@@ -127,8 +145,9 @@ export class Client {
 
   // Read, wait, administer.
 
-  async get(id: EventName): Promise<QueueEvent> {
-    return shown(await this.call<QueueEvent>("GET", `/events/${named(id)}`));
+  /** The event with all its members. */
+  async get<T = unknown>(id: EventName): Promise<EventDetails<T>> {
+    return shown(await this.call<EventDetails<T>>("GET", `/events/${named(id)}`));
   }
 
   /** The audit log entries of the event, oldest first. */
@@ -137,13 +156,13 @@ export class Client {
   }
 
   /** Explains the status of the event. */
-  why(id: EventName): Promise<{ id: number; status: string; reason: string; explanation: string }> {
+  why(id: EventName): Promise<Why> {
     return this.call("GET", `/events/${named(id)}/why`);
   }
 
   /** Waits for the end of the event and returns it. Throws TimedOut after `timeout` seconds. */
-  async wait(id: EventName, timeout = 30): Promise<QueueEvent> {
-    return shown(await this.#wait<QueueEvent>(`/events/${named(id)}/wait`, timeout));
+  async wait<T = unknown>(id: EventName, timeout = 30): Promise<EventDetails<T>> {
+    return shown(await this.#wait<EventDetails<T>>(`/events/${named(id)}/wait`, timeout));
   }
 
   /** One page of events, without their payloads. */
@@ -152,14 +171,12 @@ export class Client {
   }
 
   /** All events that list() would show, `limit` per call. */
-  async *iterate(request: ListRequest = {}): AsyncGenerator<QueueEvent, void> {
-    const limit = request.limit ?? 1000;
-    let page = await this.list({ ...request, limit });
+  async *iterate(request: ListRequest = {}): AsyncGenerator<EventSummary, void> {
+    let page = await this.list({ limit: 1000, ...request });
     for (;;) {
       for (const event of page.events) yield event;
-      const last = page.events[limit - 1]?.id ?? page.scanned_to; // scanned_to: a time limit ended the page
-      if (last === undefined) return;
-      page = await this.list({ ...request, limit, after_id: last });
+      if (page.next === null) return;
+      page = await this.list({ limit: 1000, ...request, offset: 0, cursor: page.next });
     }
   }
 
@@ -174,16 +191,28 @@ export class Client {
   }
 
   /** Makes the event pending. A worker that holds it loses its lease. `by` is the person, for the log. */
-  reset(id: EventName, reason?: string, by?: string): Promise<Entry> {
+  reset(id: EventName, reason?: string, by?: string): Promise<Schemas["WasReset"]> {
     return this.#once(`/events/${named(id)}/reset`, { reason, by });
   }
 
-  cancel(id: EventName, reason?: string, by?: string): Promise<Entry> {
+  /** Ends the event as CANCELLED. A worker that holds it loses its lease. `by` is the person, for the log. */
+  cancel(id: EventName, reason?: string, by?: string): Promise<Schemas["WasCancelled"]> {
     return this.#once(`/events/${named(id)}/cancel`, { reason, by });
   }
 
+  /** What the server knows about a worker: when it was last seen, the events it holds, and its counts. */
   worker(id: string): Promise<WorkerState> {
     return this.call("GET", `/workers/${encodeURIComponent(id)}`);
+  }
+
+  /** All workers, as worker() shows each. */
+  async workers(): Promise<WorkerState[]> {
+    return (await this.call<{ workers: WorkerState[] }>("GET", "/workers")).workers;
+  }
+
+  /** Failed events in groups with the same cause, the largest first. */
+  async failures(): Promise<FailureGroup[]> {
+    return (await this.call<{ failures: FailureGroup[] }>("GET", "/failures")).failures;
   }
 
   /** What a worker did, newest event first. Send `next` as `before` until it is null. */
@@ -191,17 +220,32 @@ export class Client {
     return this.call("GET", `/workers/${encodeURIComponent(id)}/log`, { query: { ...request } });
   }
 
+  /** Says that a worker has stopped. A stopping Worker does this itself. An older server ignores it. */
+  async signOff(workerId = this.workerId): Promise<void> {
+    try {
+      await this.call("DELETE", `/workers/${encodeURIComponent(workerId)}`, { tries: 1, timeout: signOffSeconds });
+    } catch (error) {
+      if (!(error instanceof EventqError) || (error.status !== 404 && error.status !== 405)) throw error;
+    }
+  }
+
+  /** Queues, workers, failures and rates in one call, as `eventq top` shows them. */
+  overview(): Promise<Overview> {
+    return this.call("GET", "/overview");
+  }
+
   /** The queue without its events; `config` has the current settings. */
   queue(name: string): Promise<QueueState> {
     return this.call("GET", `/queues/${encodeURIComponent(name)}`, { query: { events: 0 } });
   }
 
+  /** All queues, as queue() shows each. */
   async queues(): Promise<QueueState[]> {
     return (await this.call<{ queues: QueueState[] }>("GET", "/queues")).queues;
   }
 
   /** Replaces all settings of the queue. Creates the queue if it does not exist. */
-  configure(name: string, settings: Record<string, unknown>): Promise<QueueState> {
+  configure(name: string, settings: QueueSettings): Promise<QueueState> {
     return this.call("PUT", `/queues/${encodeURIComponent(name)}`, { body: settings });
   }
 
@@ -223,23 +267,23 @@ export class Client {
 
   #publish<T>(path: string, body: unknown): Promise<T> {
     // All tries share one key, so the server stores the events once.
-    return this.call("POST", path, { body, headers: { "Idempotency-Key": randomUUID() } });
+    return this.call("POST", path, { body, headers: { "Idempotency-Key": uniqueKey() } });
   }
 
-  #once(path: string, query: { reason: string | undefined; by: string | undefined }): Promise<Entry> {
+  #once<T>(path: string, query: { reason: string | undefined; by: string | undefined }): Promise<T> {
     // A second try could take the event from its new worker.
     return this.call("POST", path, { query, tries: 1 });
   }
 
-  async #report<T>(action: string, event: ClaimedEvent | EventName, how: Holder): Promise<T> {
-    const held = typeof event === "object" ? event : { id: event, attempt: undefined, worker_id: null };
+  async #report<T>(action: string, event: Held | EventName, how: Holder): Promise<T> {
+    const held: Held = typeof event === "object" ? event : { id: event };
     const worker_id = how.worker_id ?? held.worker_id ?? this.workerId;
     const body = { ...how, worker_id, attempt: how.attempt ?? held.attempt };
     try {
       return await this.call("POST", `/events/${named(held.id)}/${action}`, { body });
     } catch (error) {
       if (!(error instanceof EventqError) || !lastFailures.has(error.kind)) throw error;
-      return lastFailure(error.problem, worker_id, { ...body, id: held.id }) as unknown as T;
+      return finalFailure(error.problem, worker_id, { ...body, id: held.id }) as unknown as T;
     }
   }
 
@@ -322,6 +366,22 @@ export function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Shortens an error_detail to the server's limit. Keeps the end, and replaces characters that the server rejects. */
+export function shortDetail(whole: string): string {
+  const bytes = new TextEncoder().encode(whole.replaceAll("\0", "\ufffd"));
+  let start = Math.max(0, bytes.length - detailBytesMax);
+  while (start < bytes.length && (bytes[start]! & 0xc0) === 0x80) ++start; // the middle of a character
+  return new TextDecoder().decode(bytes.subarray(start));
+}
+
+/** A key that no other call has. It must be unique, not secret: Node 18 has no global `crypto`. */
+function uniqueKey(): string {
+  const bytes = new Uint8Array(16);
+  if (globalThis.crypto) globalThis.crypto.getRandomValues(bytes);
+  else bytes.forEach((_, index) => (bytes[index] = Math.floor(Math.random() * 256)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** The event as a part of a path. */
 function named(id: EventName): string {
   return encodeURIComponent(String(id));
@@ -334,6 +394,7 @@ function target(path: string, query: Query = {}): string {
 
 /** Returns the body of the answer. Throws the error for a status that is not 2xx. */
 function read(response: Response, text: string): unknown {
+  if (response.status === 204) return undefined;
   let body: Problem = {};
   try {
     body = JSON.parse(text) as Problem;
@@ -364,12 +425,12 @@ function newEvent(event: NewEvent): Record<string, unknown> {
   return { ...event, ...(title && { title }) };
 }
 
-function shown<T extends QueueEvent>(event: T): T {
+function shown<T extends { tags: string[] }>(event: T): T {
   const tags: unknown = event.tags;
   return typeof tags === "string" ? { ...event, tags: tags.split(",") } : event;
 }
 
-function withEvents<T extends { events: QueueEvent[] }>(answer: T): T {
+function withEvents<T extends { events: { tags: string[] }[] }>(answer: T): T {
   return { ...answer, events: answer.events.map(shown) };
 }
 
@@ -377,24 +438,24 @@ function withEvents<T extends { events: QueueEvent[] }>(answer: T): T {
 const lastFailures: ReadonlySet<string> = new Set(["max-retries-exceeded", "failed-permanently"]);
 
 /** Converts one result of next() to the result of the corresponding single call. */
-function reportResult(result: Problem, worker_id: string, report: Reported<Completion | Failure | Release>): Entry | EventqError {
-  const { status, ...entry } = result;
-  if (status === 200) return entry as unknown as Entry;
-  const error = problemError(Number(status), result);
-  return lastFailures.has(error.kind) ? lastFailure(result, worker_id, report) : error;
+function reportResult(result: Result, worker_id: string, report: Report): Recorded | EventqError {
+  const { status, ...recorded } = result;
+  if (status === 200) return recorded as Recorded;
+  const error = problemError(status, result);
+  return lastFailures.has(error.kind) ? finalFailure(result, worker_id, report) : error;
 }
 
-/** The entry of a final failure. The server recorded the report, so the call succeeded. */
-function lastFailure(problem: Problem, worker_id: string, report: Reported<Failure>): Entry {
+/** The server recorded the report, so the call succeeded. */
+function finalFailure(problem: Problem, worker_id: string, report: Report): FinalFailure {
   const { id, permanent: _, ...members } = report;
   return {
     ...members,
-    event_id: (problem["event_id"] as number | undefined) ?? id,
+    event_id: problem.event_id ?? id,
     worker_id,
     action: "FAILED",
     retry_scheduled: false,
     next_retry_at: null,
-    retry_count: problem["retry_count"],
-    max_retries: problem["max_retries"],
+    retry_count: problem.retry_count,
+    max_retries: problem.max_retries,
   };
 }

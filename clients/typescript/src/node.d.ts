@@ -1,8 +1,4 @@
-// node.d.ts: declares the parts of Node that the client uses, so that it compiles without other packages.
-
-declare module "node:crypto" {
-  export function randomUUID(): string;
-}
+// node.d.ts: declares the parts of Node that the worker uses, so that it compiles without other packages.
 
 declare module "node:os" {
   export function hostname(): string;

@@ -1,217 +1,101 @@
-// types.ts: the shapes of the API, as docs/api.md describes them.
+// types.ts: the shapes of the API. They derive from api.ts, which openapi-typescript generates from api/openapi.json.
+import type { components, operations } from "./api.js";
+
+export type { components, operations, paths } from "./api.js";
+
+type Schemas = components["schemas"];
+
+/** An event as the client returns it: with its tags as an array. */
+type Shown<Event extends { tags: unknown }> = Omit<Event, "tags"> & { tags: string[] };
+
+type Typed<Event extends { tags: unknown; payload: unknown }, Payload> = Shown<Omit<Event, "payload">> & { payload: Payload };
+
+type Query<Operation extends keyof operations> = NonNullable<operations[Operation]["parameters"]["query"]>;
 
 export type Tags = string | readonly string[];
+export type Status = Schemas["Status"];
+/** An event's number or its event_id. A string of digits is the number. */
+export type EventName = Schemas["EventName"];
+/** The body of an error. Each member may be absent, because a proxy may have answered. */
+export type Problem = Partial<Schemas["Problem"]>;
 
-export interface Problem {
-  error?: string;
-  field?: string;
-  type?: string;
-  outcome?: "unchanged" | "unknown";
-  [member: string]: unknown;
-}
-
-export interface RetryPolicy {
-  kind?: "fixed" | "exponential";
-  baseMs?: number;
-  capMs?: number;
-  jitter?: number;
-}
+// Publish.
 
 /** Optional members of a new event, besides tags and payload. */
-export interface NewEventMembers {
+export type NewEventMembers = Omit<Schemas["NewEvent"], "title" | "tags" | "payload" | "timestamp" | "run_at"> & {
   title?: string;
-  description?: string;
-  queue?: string;
-  priority?: number;
-  max_retries?: number;
-  event_id?: string;
-  correlation_id?: string;
-  causation_id?: string;
-  trace_id?: string;
-  /** W3C Trace Context, handed to the worker as it is. */
-  traceparent?: string;
-  tracestate?: string;
-  /** The person or program that publishes the event. */
-  published_by?: string;
-  pattern?: string;
-  version?: string;
-  source?: { type?: string; id?: string; name?: string };
-  timestamp?: string | Date;
-  ordering_key?: string;
-  supersede_key?: string;
-  run_at?: string | Date;
-  /** Seconds. */
-  delay?: number;
-  retry?: RetryPolicy;
-}
+  timestamp?: string | Date | null;
+  run_at?: string | Date | null;
+};
 
-export interface NewEvent extends NewEventMembers {
-  tags: Tags;
-  payload?: unknown;
-}
+export type NewEvent<Payload = unknown> = NewEventMembers & { tags: Tags; payload?: Payload };
 
-export type Status =
-  | "PENDING"
-  | "PROCESSING"
-  | "COMPLETED"
-  | "COMPLETED_WITH_ERRORS"
-  | "FAILED"
-  | "SUPERSEDED"
-  | "CANCELLED";
+export type BatchOptions = Omit<Schemas["NewBatch"], "events" | "correlated" | "on_complete"> & { on_complete?: NewEvent };
 
-/** An event's number or its event_id. A string of digits is the number. */
-export type EventName = number | string;
+// Events.
 
-/** An event as the server shows it, with its tags as an array. list() omits payload and description. */
-export interface QueueEvent {
-  id: number;
-  event_id: string;
-  title: string;
-  tags: string[];
-  status: Status;
-  queue: string;
-  priority: number;
-  payload?: unknown;
-  attempts: number;
-  retry_count: number;
-  worker_id: string | null;
-  correlation_id: string | null;
-  created_at: string;
-  updated_at: string;
-  traceparent?: string;
-  tracestate?: string;
-  published_by?: string;
-  /** This member and those below are in lists and in get(): null if there is no value. */
-  error_message?: string | null;
-  processed_at?: string | null;
-  finished_at?: string | null;
-  pattern?: string | null;
-  superseded_by?: number | null;
-  [member: string]: unknown;
-}
-
+/** An event as publish() returns it. */
+export type QueueEvent<Payload = unknown> = Typed<Schemas["PublishedEvent"], Payload>;
+/** An event as get() and wait() return it. */
+export type EventDetails<Payload = unknown> = Typed<Schemas["EventDetails"], Payload>;
 /** An event that a worker holds. */
-export interface ClaimedEvent extends QueueEvent {
-  attempt: number;
-  lease_until: string;
-}
+export type ClaimedEvent<Payload = unknown> = Typed<Schemas["Claim"], Payload>;
+/** An event in a list: without its payload and other long members, unless `include` names them. */
+export type EventSummary = Shown<Schemas["EventSummary"]> & Partial<Omit<EventDetails, keyof Schemas["EventSummary"]>>;
 
-/** An audit log entry of an event. `event_id` is its number; of a final failure it is the id as it was reported. */
-export interface Entry {
-  event_id: EventName;
-  worker_id: string | null;
-  action: string;
-  attempt?: number;
-  [member: string]: unknown;
-}
+export type Batch = Omit<Schemas["Batch"], "correlation_id" | "events"> & { correlation_id: string; events: QueueEvent[] };
+export type Page = Omit<Schemas["Page"], "events"> & { events: EventSummary[] };
+export type Correlation = Omit<Schemas["Correlation"], "events"> & { events: Shown<Schemas["CorrelationEvent"]>[] };
+/** An audit log entry of an event. */
+export type Entry = Schemas["LogEntry"];
 
-export interface WorkerState {
-  worker_id: string;
-  first_seen: string;
-  last_seen: string;
-  completed: number;
-  failed: number;
-  holding: number[];
-  stale: boolean;
-  [member: string]: unknown;
-}
-
-export interface WorkerLog {
-  worker_id: string;
-  entries: Entry[];
-  /** The cursor of the next page; null if no entry follows. */
-  next: string | null;
-  /** False if a time limit ended the page. */
-  complete: boolean;
-}
-
-export interface Page {
-  events: QueueEvent[];
-  total: number;
-  total_exact: boolean;
-  limit: number;
-  offset: number;
-  /** Set if a time limit ended the page: continue with it as `after_id`. */
-  scanned_to?: number;
-}
-
-export interface Correlation {
-  correlation_id: string;
-  total: number;
-  completed: number;
-  failed: number;
-  pending: number;
-  events: QueueEvent[];
-}
-
-export interface QueueState {
-  id: string;
-  status: string;
-  depth: number;
-  config: Record<string, unknown>;
-  counts: Record<Status, number>;
-  [member: string]: unknown;
-}
+// Work.
 
 /** Attempt and worker of a report. The default is taken from the event; needed when `event` is only an id. */
 export interface Holder {
-  attempt?: number;
+  attempt?: number | null;
   worker_id?: string;
 }
 
-export interface Completion {
-  status_code?: number;
-  execution_time_ms?: number;
-  errors?: readonly string[];
-}
+export type Completion = Omit<Schemas["CompletionItem"], "id" | "attempt">;
+export type Failure = Omit<Schemas["FailureItem"], "id" | "attempt">;
+export type Release = Omit<Schemas["ReturnItem"], "id" | "attempt">;
 
-export interface Failure {
-  status_code?: number;
-  execution_time_ms?: number;
-  error_message?: string;
-  permanent?: boolean;
-}
+/** A final failure: the server recorded it, and no retry follows. */
+export type FinalFailure = Omit<Failure, "permanent"> & {
+  event_id: EventName;
+  worker_id: string;
+  action: "FAILED";
+  attempt?: number | null;
+  retry_scheduled: false;
+  next_retry_at: null;
+  retry_count: number | undefined;
+  max_retries: number | undefined;
+};
 
-export interface Release {
-  /** Seconds. */
-  delay?: number;
-  reason?: string;
-}
+export type Completed = Schemas["Completed"];
+export type Failed = Schemas["Failed"] | FinalFailure;
+export type Released = Schemas["Released"];
+export type Extended = Schemas["LeaseEnd"];
+/** What the server recorded for one report. */
+export type Recorded = Completed | Failed | Released | Extended;
 
-export type Reported<What> = What & { id: EventName; attempt?: number };
+export type TurnRequest = Omit<Schemas["Turn"], "tags" | "worker_id"> & { tags?: Tags; worker_id?: string };
 
-export interface TurnRequest {
-  worker_id?: string;
+export type StreamRequest = Omit<Query<"streamEvents">, "tags" | "worker_id"> & {
   tags?: Tags;
-  queue?: string;
-  limit?: number;
-  /** Seconds. */
-  wait?: number;
-  completed?: readonly Reported<Completion>[];
-  failed?: readonly Reported<Failure>[];
-  released?: readonly Reported<Release>[];
-  /** Each of these leases is extended to one full lease from now. */
-  alive?: readonly Reported<object>[];
-}
-
-export interface StreamRequest {
   worker_id?: string;
-  tags?: Tags;
-  queue?: string;
-  /** The most events pushed and not yet reported. The default is 1. */
-  prefetch?: number;
   /** Aborting it ends the stream. */
   signal?: AbortSignal;
-}
+};
 
-export interface ListRequest {
-  status?: Status;
-  tags?: Tags;
-  queue?: string;
-  worker_id?: string;
-  correlation_id?: string;
-  event_id?: string;
-  limit?: number;
-  offset?: number;
-  after_id?: number;
-}
+// Read and administer.
+
+export type ListRequest = Omit<Query<"listEvents">, "tags"> & { tags?: Tags };
+export type Overview = Schemas["Overview"];
+export type Why = Schemas["Why"];
+export type WorkerState = Schemas["Worker"];
+export type FailureGroup = Schemas["FailureGroup"];
+export type WorkerLog = Schemas["WorkerLog"];
+export type QueueState = Schemas["QueueSummary"];
+export type QueueSettings = Schemas["QueueSettings"];

@@ -1,14 +1,18 @@
-// worker.ts: claims events, runs handlers, extends the leases, and sends reports.
+// worker.ts: the entry "eventq/worker": claims events, runs handlers, extends the leases, and sends reports. Needs Node.
+import { hostname } from "node:os";
 import process from "node:process";
 
-import { Client, pause, sleep } from "./client.js";
+import { pause, shortDetail, sleep } from "./client.js";
+import type { Client } from "./client.js";
 import { Conflict, EventqError, NotFound, Unavailable } from "./errors.js";
-import type { ClaimedEvent, Completion, Entry, Failure, Release, Reported, Tags, TurnRequest } from "./types.js";
+import type { ClaimedEvent, Completion, Failure, Recorded, Release, Tags, TurnRequest } from "./types.js";
 
 const pollSeconds = 1; // the wait for events in one call; short, so that stop() resolves soon
 const beatSecondsMax = 5; // time limit of a heartbeat call; a third of the lease if that is shorter
 const reportsMax = 1000; // in one call
+const reportBytesMax = 4 * 1024 * 1024; // in one call, of results and details; a request has a limit of 32 MiB
 const textBytesMax = 16384;
+const resultBytesMax = 65536;
 const reasonCharactersMax = 1000;
 const delaySecondsMax = 31_536_000;
 
@@ -23,14 +27,29 @@ export class Later extends Error {
   }
 }
 
+/** Returned by a handler: the event is completed with this result, any JSON value, and with these errors. */
+export class Done {
+  constructor(readonly result?: unknown, readonly errors: readonly string[] = []) {}
+}
+
 /**
- * Returns nothing, or a list of error messages for COMPLETED_WITH_ERRORS. An exception is a failure. `signal` aborts
+ * Handles events with a payload of type T; the worker does not check the payload. What it returns is the event's result,
+ * any JSON value; undefined and null mean none. An array is a list of error messages for COMPLETED_WITH_ERRORS; a result
+ * that is an array is returned as new Done(array). An exception is a failure. `signal` aborts
  * when the lease is lost, or when stop() no longer waits. A handler must not block the event loop, because the worker
  * then cannot extend its leases.
  */
-export type Handler = (event: ClaimedEvent, signal: AbortSignal) => Promise<readonly string[] | void> | readonly string[] | void;
+export type Handler<T = unknown> = (event: ClaimedEvent<T>, signal: AbortSignal) => unknown;
+
+/** A handler for each tag. The members of Payloads are the types of the payloads, by tag. */
+export type Handlers<Payloads> = { [Tag in keyof Payloads]: Handler<Payloads[Tag]> };
+
+/** "warning": an event failed, or a call is repeated. "error": reports were lost. */
+export type LogLevel = "warning" | "error";
 
 export interface WorkerOptions {
+  /** The worker's name. The default is that of the client if it was given one, otherwise "{hostname}:{pid}". */
+  workerId?: string;
   /** For a single handler: the tags to claim. The default is all events of the queue. */
   tags?: Tags;
   queue?: string;
@@ -40,9 +59,11 @@ export interface WorkerOptions {
   prefetch?: number;
   /** Seconds that stop() waits for handlers. The default is 30. */
   stopWithin?: number;
-  /** Receives a message per problem. The default is console.error. */
-  logger?: (message: string) => void;
+  /** Receives a message per problem. The default is console.warn or console.error, by level. */
+  logger?: (message: string, level: LogLevel) => void;
 }
+
+type Reported<What> = What & { id: number; attempt: number };
 
 type Report =
   | { kind: "completed"; body: Reported<Completion> }
@@ -66,14 +87,16 @@ class Held {
   }
 }
 
-export class Worker {
+/** `Payloads` is the type of the payload for one handler, and the types by tag for several. */
+export class Worker<Payloads = unknown> {
   readonly #client: Client;
-  readonly #handlers: Handler | [string, Handler][];
+  readonly #workerId: string;
+  readonly #handlers: Handler<any> | [string, Handler<any>][];
   readonly #claim: Pick<TurnRequest, "tags" | "queue">;
   readonly #concurrency: number;
   readonly #capacity: number;
   readonly #stopWithin: number;
-  readonly #logger: (message: string) => void;
+  readonly #logger: (message: string, level: LogLevel) => void;
 
   readonly #held = new Set<Held>();
   #ready: Held[] = [];
@@ -89,8 +112,11 @@ export class Worker {
   #loops: Promise<void>[] = [];
 
   /** One handler, or one per tag: all that match an event run, in this order, and the worst result counts. */
-  constructor(client: Client, handlers: Handler | Record<string, Handler>, options: WorkerOptions = {}) {
+  constructor(client: Client, handlers: Handler | Record<string, Handler>, options?: WorkerOptions);
+  constructor(client: Client, handlers: Handler<Payloads> | Handlers<Payloads>, options?: WorkerOptions);
+  constructor(client: Client, handlers: Handler<any> | Record<string, Handler<any>>, options: WorkerOptions = {}) {
     this.#client = client;
+    this.#workerId = options.workerId ?? (client.isNamed ? client.workerId : `${hostname()}:${process.pid}`);
     let tags = options.tags;
     if (typeof handlers === "function") this.#handlers = handlers;
     else {
@@ -105,7 +131,7 @@ export class Worker {
       throw new TypeError(`concurrency is ${this.#concurrency} and prefetch ${prefetch}; concurrency must be 1 to 1000, prefetch 0 or more.`);
     this.#capacity = Math.min(1000, this.#concurrency + prefetch);
     this.#stopWithin = options.stopWithin ?? 30;
-    this.#logger = options.logger ?? ((message) => console.error(message));
+    this.#logger = options.logger ?? ((message, level) => (level === "error" ? console.error(message) : console.warn(message)));
   }
 
   /**
@@ -129,6 +155,7 @@ export class Worker {
     return this.#allReturned;
   }
 
+  /** Starts the loops of the worker and returns. stop() ends them. */
   start(): void {
     const loops = [this.#claimLoop(), this.#reportLoop(), this.#heartbeatLoop(), this.#expiryLoop()];
     this.#loops = loops.map((loop) => loop.catch((error: unknown) => this.#fail(error)));
@@ -137,6 +164,7 @@ export class Worker {
   /**
    * Claims no more events, releases those that no handler has begun, and waits `stopWithin` seconds for handlers.
    * For each handler that still runs then it aborts the signal and releases the event. Resolves to true if there was none.
+   * At the end the worker signs off.
    */
   async stop(): Promise<boolean> {
     this.#stopping = true;
@@ -154,6 +182,7 @@ export class Worker {
     this.#over = true;
     this.#notify();
     await Promise.all(this.#loops);
+    await this.#client.signOff(this.#workerId).catch(() => {}); // the server finds out by itself, later
     return this.#allReturned;
   }
 
@@ -215,18 +244,24 @@ export class Worker {
       await this.#until(() => this.#over || (this.#finished.length > 0 && !(this.#stopping && this.#requested)));
       if (!this.#finished.length) return;
       if (this.#over && failures) {
-        this.#logger(`${this.#finished.length} events were not reported; their leases will expire.`);
+        this.#logger(`${this.#finished.length} events were not reported; their leases will expire.`, "error");
         return;
       }
       this.#reporting = true;
-      failures = await this.#after(failures, await this.#turn(0, this.#finished.splice(0, this.#alone ? 1 : reportsMax)));
+      failures = await this.#after(failures, await this.#turn(0, this.#finished.splice(0, this.#alone ? 1 : this.#reportsAtOnce())));
     }
+  }
+
+  #reportsAtOnce(): number {
+    let bytes = 0;
+    const tooMany = this.#finished.findIndex(({ report }, index) => (bytes += sizeOf(report)) > reportBytesMax && index > 0);
+    return Math.min(reportsMax, tooMany < 0 ? this.#finished.length : tooMany);
   }
 
   /** Waits before the next try, longer after each failure in a row. Resolves to the number of failures in a row. */
   async #after(failures: number, error: EventqError | undefined): Promise<number> {
     if (!error) return 0;
-    if (!failures) this.#logger(`The call failed; retrying: ${error.message}`);
+    if (!failures) this.#logger(`The call failed; retrying: ${error.message}`, "warning");
     await this.#until(() => this.#over, pause(failures + 1, error.retryAfter));
     return failures + 1;
   }
@@ -238,6 +273,7 @@ export class Worker {
     const of = (kind: Report["kind"]) => reports.filter((held) => held.report?.kind === kind);
     const bodies = <T>(kind: Report["kind"]) => of(kind).map((held) => held.report!.body as Reported<T>);
     const request: TurnRequest = {
+      worker_id: this.#workerId,
       limit: free,
       ...(free && { ...this.#claim, wait }),
       completed: bodies<Completion>("completed"),
@@ -272,7 +308,7 @@ export class Worker {
   }
 
   /** Removes the events whose reports were answered for good. Returns an error if some reports must be repeated. */
-  #settle(reports: Held[], results: readonly (Entry | EventqError)[]): EventqError | undefined {
+  #settle(reports: Held[], results: readonly (Recorded | EventqError)[]): EventqError | undefined {
     let again: EventqError | undefined;
     this.#alone = Math.max(0, this.#alone - reports.length);
     reports.forEach((held, index) => {
@@ -285,7 +321,7 @@ export class Worker {
       this.#held.delete(held);
       if (!(result instanceof EventqError)) return;
       held.lost.abort();
-      this.#logger(`The report on event ${held.event.id} was refused: ${result.message}`);
+      this.#logger(`The report on event ${held.event.id} was refused: ${result.message}`, "warning");
     });
     return again;
   }
@@ -305,10 +341,10 @@ export class Worker {
     const sentAt = performance.now();
     const alive = due.map(({ event: { id, attempt } }) => ({ id, attempt }));
     const third = Math.min(...due.map((held) => held.leaseMs)) / 3000;
-    let results: readonly (Entry | EventqError)[] = [];
+    let results: readonly (Recorded | EventqError)[] = [];
     try {
       const how = { tries: 1, timeout: Math.min(third, beatSecondsMax) };
-      results = (await this.#client.next({ limit: 0, alive }, how)).results;
+      results = (await this.#client.next({ worker_id: this.#workerId, limit: 0, alive }, how)).results;
     } catch (error) {
       if (!(error instanceof EventqError)) throw error;
     }
@@ -322,7 +358,7 @@ export class Worker {
       } else {
         held.beatAt = Infinity;
         if (held.report) return; // the report has just ended the lease
-        this.#logger(`The lease is lost: ${result.message}`);
+        this.#logger(`The lease is lost: ${result.message}`, "warning");
         held.gone = true;
         held.lost.abort();
       }
@@ -363,7 +399,9 @@ export class Worker {
       void this.#handle(held)
         .catch((): Report => {
           const { id, attempt } = held.event;
-          return { kind: "failed", body: { id, attempt, error_message: "The value that the handler threw has no text." } };
+          const error_message = "The value that the handler threw has no text.";
+          this.#logFailure(held.event, error_message);
+          return { kind: "failed", body: { id, attempt, error_message } };
         })
         .then((report) => {
           this.#finish(held, report);
@@ -373,8 +411,9 @@ export class Worker {
     }
   }
 
-  /** Runs all handlers that match. The worst result decides, in this order: permanent, retry, later, done. */
-  async #handle({ event, lost }: Held): Promise<Report> {
+  /** Runs all handlers that match, while the event is not lost. The worst result decides, in this order: permanent, retry, later, done. */
+  async #handle(held: Held): Promise<Report> {
+    const { event, lost } = held;
     const started = performance.now();
     const matching =
       typeof this.#handlers === "function"
@@ -382,33 +421,75 @@ export class Worker {
         : this.#handlers.filter(([tag]) => event.tags.includes(tag)).map(([, handler]) => handler);
     const errors: string[] = [];
     const thrown: unknown[] = [];
+    let result: unknown;
+    const id = { id: event.id, attempt: event.attempt };
+    const leaseEnded: Report = { kind: "released", body: { ...id, reason: "the lease ended while the handlers ran" } };
     for (const handler of matching) {
+      if (lost.signal.aborted) return leaseEnded;
       try {
         const returned = await handler(event, lost.signal);
-        if (Array.isArray(returned)) errors.push(...returned.map(String));
+        const done = returned instanceof Done ? returned : Array.isArray(returned) ? new Done(undefined, returned) : new Done(returned);
+        errors.push(...done.errors.map(String));
+        result = done.result ?? result; // of several results the last counts
       } catch (error) {
         thrown.push(error);
       }
     }
-    const id = { id: event.id, attempt: event.attempt };
+    if (held.gone || held.report) return leaseEnded; // so log no failure
     const timed = { ...id, execution_time_ms: Math.floor(performance.now() - started) };
     if (!matching.length)
       return { kind: "failed", body: { ...timed, error_message: `No handler here matches the tags ${event.tags.join(", ")}.` } };
     const laters = thrown.filter((error): error is Later => error instanceof Later);
     const failures = thrown.filter((error) => !(error instanceof Later));
-    if (failures.length) {
-      const error_message = text([...failures.map(messageOf), ...errors].join("\n"));
-      const permanent = failures.some((error) => error instanceof Permanent);
-      return { kind: "failed", body: { ...timed, error_message, ...(permanent && { permanent }) } };
-    }
+    if (failures.length) return { kind: "failed", body: { ...timed, ...this.#failed(event, failures, errors) } };
     if (laters.length) {
       const seconds = Math.ceil(Math.max(...laters.map((later) => later.seconds)));
       const reason = line(laters.map((later) => later.message).filter(Boolean).join("; "));
       const delay = Math.min(delaySecondsMax, Math.max(0, seconds));
       return { kind: "released", body: { ...id, delay, ...(reason && { reason }) } };
     }
-    return { kind: "completed", body: { ...timed, ...(errors.length && { errors: errors.slice(0, 100).map(text) }) } };
+    const { value, fault } = checkedResult(result);
+    if (fault !== undefined) {
+      this.#logFailure(event, fault);
+      return { kind: "failed", body: { ...timed, error_message: text(fault), permanent: true } }; // it would be returned again
+    }
+    const long = errors.slice(0, 100).map(text);
+    return { kind: "completed", body: { ...timed, ...(long.length && { errors: long }), ...(value !== undefined && { result: value }) } };
   }
+
+  #failed(event: ClaimedEvent, failures: unknown[], errors: string[]): Failure {
+    const message = [...failures.map(messageOf), ...errors].join("\n");
+    this.#logFailure(event, message);
+    const last = failures[failures.length - 1];
+    const stack = last instanceof Error ? last.stack : undefined;
+    const permanent = failures.some((error) => error instanceof Permanent);
+    return { error_message: text(message), ...(stack && { error_detail: shortDetail(stack) }), ...(permanent && { permanent }) };
+  }
+
+  #logFailure(event: ClaimedEvent, message: string): void {
+    this.#logger(`Event ${event.id} (${event.tags.join(",")}) failed: ${message}`, "warning");
+  }
+}
+
+/** The bytes of the report's long members, about. */
+function sizeOf(report: Report | undefined): number {
+  if (report?.kind === "failed") return report.body.error_detail?.length ?? 0;
+  return report?.kind === "completed" && report.body.result !== undefined ? JSON.stringify(report.body.result).length : 0;
+}
+
+/** The result as JSON has it, because the handler may still change its own; or why the server would refuse it. */
+function checkedResult(result: unknown): { value?: unknown; fault?: string } {
+  if (result === undefined || result === null) return {};
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(result);
+  } catch (error) {
+    return { fault: `The result is not JSON: ${messageOf(error)}` };
+  }
+  if (json === undefined) return { fault: `The result is not JSON: a ${typeof result}` };
+  const size = new TextEncoder().encode(json).length;
+  if (size > resultBytesMax) return { fault: `The result has ${size} bytes; at most ${resultBytesMax} are allowed.` };
+  return { value: JSON.parse(json) };
 }
 
 function messageOf(error: unknown): string {

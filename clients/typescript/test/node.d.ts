@@ -1,4 +1,13 @@
-// node.d.ts: declares the parts of Node that only the tests use, in addition to src/node.d.ts.
+// node.d.ts: declares the parts of Node that the tests and the example use, so that they compile without other packages.
+
+declare module "node:crypto" {
+  export function randomUUID(): string;
+}
+
+declare module "node:process" {
+  const process: { readonly pid: number; readonly env: Record<string, string | undefined> };
+  export default process;
+}
 
 declare module "node:test" {
   export default function test(name: string, run: () => Promise<void>): Promise<void>;

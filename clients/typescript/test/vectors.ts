@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import test from "node:test";
 
-import { Client, EventqError } from "../src/index.js";
+import { Client, EventqError } from "eventq";
 
 type Json = any; // the shape differs from case to case
 
@@ -101,6 +101,7 @@ const calls: Record<string, (args: Json) => Promise<Json>> = {
   reset: ({ id, reason }) => client.reset(id, reason),
   worker: ({ id }) => client.worker(id),
   worker_log: ({ id, ...request }) => client.workerLog(id, request),
+  overview: () => client.overview(),
   queue: ({ name }) => client.queue(name),
   configure: ({ name, settings }) => client.configure(name, settings),
   settings: async ({ queue }) => (await client.queue(queue)).config,

@@ -6,8 +6,10 @@ import { Server, Socket, connect, createServer } from "node:net";
 import process from "node:process";
 import test from "node:test";
 
-import { Client, EventqError, InvalidRequest, Later, Permanent, QueueFull, Unavailable, UnknownOutcome, Worker } from "../src/index.js";
-import type { ClaimedEvent, Handler, QueueEvent, WorkerOptions } from "../src/index.js";
+import { Client, EventqError, InvalidRequest, QueueFull, Unavailable, UnknownOutcome } from "eventq";
+import type { ClaimedEvent, QueueEvent } from "eventq";
+import { Done, Later, Permanent, Worker } from "eventq/worker";
+import type { Handler, WorkerOptions } from "eventq/worker";
 
 const url = new URL(process.env["EVENTQ_URL"]!);
 const client = new Client(url.href);
@@ -77,7 +79,7 @@ async function withScriptedServer(
     let text = "";
     request.on("data", (bytes) => (text += new TextDecoder().decode(bytes)));
     request.on("end", async () => {
-      const [status, body] = await answer(JSON.parse(text) as TurnBody, request.url);
+      const [status, body] = await answer(JSON.parse(text || "{}") as TurnBody, request.url);
       response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
     });
   });
@@ -116,7 +118,7 @@ const actions = async (id: number) => (await client.log(id)).map((entry) => entr
 
 /** Runs `check` while a worker handles events with a new tag. */
 async function withWorker(
-  handler: Handler,
+  handler: Handler<any>,
   check: (publish: (payload?: unknown) => Promise<QueueEvent>, worker: Worker, tag: string) => Promise<void>,
   options: WorkerOptions = {},
   by = client,
@@ -162,6 +164,92 @@ void test("a list returned by a handler becomes the errors of the completion", (
     assert.equal((await client.wait(id, enough)).status, "COMPLETED_WITH_ERRORS");
     assert.deepEqual((await client.log(id)).at(-1)?.["errors"], ["3 rows skipped"]);
   }));
+
+void test("what a handler returns is the result of its event", async () => {
+  const returned: [unknown, unknown][] = [
+    [{ sent: true, to: ["grün 🌱"] }, { sent: true, to: ["grün 🌱"] }], ["sent", "sent"], [2.5, 2.5], [false, false],
+    [new Done(["a", "b"]), ["a", "b"]], [undefined, null], [null, null],
+  ];
+  const handler: Handler<number> = async ({ payload }) => returned[payload]?.[0];
+  await withWorker(handler, async (publish) => {
+    for (const [index, [, expected]] of returned.entries()) {
+      const { status, result } = await client.wait((await publish(index)).id, enough);
+      assert.deepEqual([status, result], ["COMPLETED", expected]);
+    }
+  });
+});
+
+void test("an event has a result beside its errors", () =>
+  withWorker(() => new Done({ rows: 7 }, ["3 rows skipped"]), async (publish) => {
+    const { id, status, result } = await client.wait((await publish()).id, enough);
+    assert.deepEqual([status, result], ["COMPLETED_WITH_ERRORS", { rows: 7 }]);
+    assert.deepEqual((await client.log(id)).at(-1)?.errors, ["3 rows skipped"]);
+  }));
+
+void test("a result that the server would refuse fails the event for good", async () => {
+  const ring: { self?: object } = {};
+  ring.self = ring;
+  const returned: Record<string, unknown> = { most: "x".repeat(65534), more: "x".repeat(65535), ring, big: 1n, symbol: Symbol("s") };
+  const handler: Handler<string> = ({ payload }) => returned[payload];
+  await withWorker(handler, async (publish) => {
+    for (const name of Object.keys(returned)) {
+      const { status, attempts, error_message } = await client.wait((await publish(name)).id, enough);
+      assert.deepEqual([status, attempts], [name === "most" ? "COMPLETED" : "FAILED", 1]);
+      if (name === "more") assert.equal(error_message, "The result has 65537 bytes; at most 65536 are allowed.");
+      else if (name !== "most") assert(error_message?.startsWith("The result is not JSON: "));
+    }
+  });
+});
+
+void test("a hundred large results are all stored", () =>
+  withWorker(() => "ü".repeat(32767), async (_, __, tag) => {
+    const { correlation_id } = await client.publishBatch(Array.from({ length: 100 }, () => ({ tags: tag })));
+    const { completed, events } = await client.waitCorrelation(correlation_id, enough);
+    assert.deepEqual([completed, events.every(({ attempts }) => attempts === 1)], [100, true]);
+  }, { concurrency: 100 }));
+
+void test("a failure has the stack trace as its detail, and is logged as a warning", async () => {
+  const logged: [string, string][] = [];
+  const deliver = () => {
+    throw new RangeError("no such mailbox");
+  };
+  await withWorker(deliver, async (_, __, tag) => {
+    const { id } = await client.publish(tag, null, { max_retries: 0 });
+    const { error_message, error_detail } = await client.wait(id, enough);
+    assert.equal(error_message, "RangeError: no such mailbox");
+    assert(error_detail?.startsWith("RangeError: no such mailbox\n    at deliver "));
+    assert.deepEqual(logged, [[`Event ${id} (${tag}) failed: RangeError: no such mailbox`, "warning"]]);
+  }, { logger: (message, level) => void logged.push([message, level]) });
+});
+
+void test("of a detail that is too long the end is kept", async () => {
+  const handler: Handler<number> = ({ payload }) => {
+    const error = new Error("too long");
+    error.stack = "ü".repeat(payload) + "END";
+    throw error;
+  };
+  await withWorker(handler, async (_, __, tag) => {
+    for (const count of [32766, 32767, 40000]) {
+      const { id } = await client.publish(tag, count, { max_retries: 0 });
+      const { error_detail } = await client.wait(id, enough);
+      assert.equal(error_detail, "ü".repeat(Math.min(count, 32766)) + "END");
+    }
+  });
+});
+
+void test("a stopping worker signs off after its reports", async () => {
+  const calls: string[] = [];
+  const answer = (body: TurnBody, path: string): Promise<Answer> | Answer => {
+    if (path.startsWith("/workers/") || reports(body).length) calls.push(path);
+    return path.startsWith("/workers/") ? [204, ""] : forwarded(body, path);
+  };
+  await withScriptedServer(answer, (scripted) =>
+    withWorker(() => {}, async (publish, worker) => {
+      assert.equal((await client.wait((await publish()).id, enough)).status, "COMPLETED");
+      await worker.stop();
+      assert.deepEqual(calls, ["/events/next", "/workers/w%3A1"]);
+    }, { workerId: "w:1" }, scripted));
+});
 
 void test("an exception fails the event, which is retried", async () => {
   const handler: Handler = ({ attempt }) => {
@@ -384,6 +472,16 @@ void test("stop waits for a handler and releases the other events", async () => 
   }, { concurrency: 1, prefetch: 3 });
 });
 
+void test("the server shows a stopped worker as gone", async () => {
+  const workerId = newTag();
+  await withWorker(() => {}, async (publish, worker) => {
+    assert.equal((await client.wait((await publish()).id, enough)).status, "COMPLETED");
+    assert.equal((await client.workers()).find((each) => each.worker_id === workerId)?.state, "active");
+    await worker.stop();
+    assert.equal((await client.worker(workerId)).state, "gone");
+  }, { workerId });
+});
+
 void test("stop abandons a handler that does not return and releases its event", async () => {
   const begun = signal();
   let lost: Promise<boolean> | undefined;
@@ -399,6 +497,35 @@ void test("stop abandons a handler that does not return and releases its event",
     assert.equal(await lost, true);
     assert.deepEqual([(await client.get(id)).status, await actions(id)], ["PENDING", ["RELEASED"]]);
   }, { stopWithin: 0.2 });
+});
+
+void test("a lost event goes to no further handler and logs no failure", async () => {
+  const begun = signal();
+  const ran: string[] = [];
+  const logged: string[] = [];
+  const [tag, other] = [newTag(), newTag()];
+  const first: Handler = async (event, signal) => {
+    ran.push(`first ${event.attempt}`);
+    if (event.attempt > 1) return;
+    begun.set();
+    await aborted(signal, enough);
+    throw new Error("the first handler was interrupted");
+  };
+  const second: Handler = (event) => void ran.push(`second ${event.attempt}`);
+  const logger = (text: string) => void logged.push(text);
+  const worker = new Worker(client, { [tag]: first, [other]: second }, { stopWithin: enough, logger });
+  worker.start();
+  try {
+    const { id } = await client.publish([tag, other]);
+    await begun.wait;
+    await client.reset(id);
+    assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+    assert.equal(await worker.stop(), true);
+    assert.deepEqual(ran, ["first 1", "first 2", "second 2"]);
+    assert.deepEqual(logged.filter((text) => text.includes("interrupted")), []);
+  } finally {
+    await worker.stop();
+  }
 });
 
 void test("a publish whose answer is lost is stored once", () =>

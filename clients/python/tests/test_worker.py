@@ -1,9 +1,10 @@
-"""test_worker.py: the worker of eventq.py: handlers, leases, and how it stops."""
+"""test_worker.py: the worker: handlers, leases, and how it stops."""
 import datetime
 import threading
 import time
 import unittest
 
+import blocking
 import eventq
 from worker_fixture import CLIENT, ENOUGH, LEASE, forwarded, is_heartbeat, reports, WithWorker
 
@@ -34,6 +35,61 @@ class Handlers(WithWorker):
         event = self.publish()
         self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED_WITH_ERRORS")
         self.assertEqual(CLIENT.log(event.id)[-1]["errors"], ["3 rows skipped"])
+
+    def test_what_a_handler_returns_is_the_result_of_its_event(self):
+        returned = {"mapping": {"sent": True, "to": ["grün 🌱"]}, "text": "sent", "number": 2.5, "false": False,
+                    "list": eventq.Done(["a", "b"])}
+        self.work(lambda event: returned.get(event.payload))
+        for name, value in returned.items():
+            ended = CLIENT.wait(self.publish(name).id, ENOUGH)
+            result = value.result if isinstance(value, eventq.Done) else value
+            self.assertEqual((ended.status, ended.result), ("COMPLETED", result))
+        self.assertIsNone(CLIENT.wait(self.publish("none").id, ENOUGH).result)
+
+    def test_an_event_has_a_result_beside_its_errors(self):
+        self.work(lambda event: eventq.Done({"rows": 7}, errors=["3 rows skipped"]))
+        event = self.publish()
+        ended = CLIENT.wait(event.id, ENOUGH)
+        self.assertEqual((ended.status, ended.result), ("COMPLETED_WITH_ERRORS", {"rows": 7}))
+        self.assertEqual(CLIENT.log(event.id)[-1]["errors"], ["3 rows skipped"])
+
+    def test_a_result_that_the_server_would_refuse_fails_the_event_for_good(self):
+        returned = {"most": "x" * 65534, "more": "x" * 65535, "set": {1}, "nan": float("nan"), "surrogate": "\ud800"}
+        self.work(lambda event: returned[event.payload])
+        ended = {name: CLIENT.wait(self.publish(name).id, ENOUGH) for name in returned}
+        self.assertEqual({name: each.status for name, each in ended.items()},
+                         {name: "COMPLETED" if name == "most" else "FAILED" for name in returned})
+        self.assertEqual(ended["more"]["error_message"], "The result has 65537 bytes; at most 65536 are allowed.")
+        self.assertIn("The result is not JSON: ", ended["set"]["error_message"])
+
+    def test_a_hundred_large_results_are_all_stored(self):
+        self.work(lambda event: "ü" * 32767, threads=100)
+        batch = CLIENT.publish_batch([{"tags": self.tag} for _ in range(100)])
+        done = CLIENT.wait_correlation(batch["correlation_id"], ENOUGH)
+        self.assertEqual((done["completed"], {event["attempts"] for event in done["events"]}), (100, {1}))
+
+    def test_a_failure_has_the_stack_trace_as_its_detail(self):
+        def deliver():
+            raise ValueError("no such mailbox")
+        self.work(lambda event: deliver())
+        with self.assertLogs("eventq", "WARNING") as logged:
+            ended = CLIENT.wait(self.publish(max_retries=0).id, ENOUGH)
+        self.assertEqual(ended["error_message"], "ValueError: no such mailbox")
+        self.assertTrue(ended["error_detail"].startswith("Traceback (most recent call last):\n"))
+        self.assertIn(", in deliver\n", ended["error_detail"])
+        self.assertTrue(ended["error_detail"].endswith("ValueError: no such mailbox\n"))
+        self.assertEqual([(each.levelname, each.getMessage()) for each in logged.records],
+                         [("WARNING", f"Event {ended.id} ({self.tag}) failed: ValueError: no such mailbox")])
+
+    def test_of_a_detail_that_is_too_long_the_end_is_kept(self):
+        def handler(event):
+            raise ValueError("ü" * event.payload + "END")
+        self.work(handler)
+        for count in (32000, 32760, 32761, 40000):
+            detail = CLIENT.wait(self.publish(count, max_retries=0).id, ENOUGH)["error_detail"]
+            self.assertTrue(detail.endswith("üüEND\n"))
+            self.assertLessEqual(len(detail.encode()), 65536)
+            self.assertGreaterEqual(len(detail.encode()), min(65535, 2 * count))
 
     def test_an_exception_fails_the_event_which_is_retried(self):
         def handler(event):
@@ -88,6 +144,15 @@ class Handlers(WithWorker):
         self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
         self.assertEqual(len(seen), 1)
 
+    def test_failures_with_one_cause_are_one_group(self):
+        def handler(event):
+            raise ValueError(f"no mailbox for {self.tag}")
+        self.work(handler)
+        for event in [self.publish(max_retries=0) for _ in range(2)]:
+            CLIENT.wait(event.id, ENOUGH)
+        groups = [group for group in CLIENT.failures() if self.tag in group["sample"]]
+        self.assertEqual([group["events"] for group in groups], [2])
+
     def test_an_event_without_a_matching_handler_fails_and_is_retried(self):
         def answer(path, body):
             status, answer = forwarded(path, body)
@@ -127,12 +192,12 @@ class Handlers(WithWorker):
         self.assertEqual(self.actions(event), ["FAILED", "FAILED", "FAILED", "COMPLETED"])
 
     def test_an_error_of_the_worker_itself_ends_run(self):
-        worker = eventq.Worker(self.scripted(lambda path, body: (200, {"no": "events"})), self.tag, print)
+        worker = blocking.Worker(self.scripted(lambda path, body: (200, {"no": "events"})), self.tag, print)
         with self.assertLogs("eventq", "CRITICAL"), self.assertRaises(KeyError):
             worker.run()
 
     def test_run_raises_the_error_of_a_refused_claim(self):
-        worker = eventq.Worker(CLIENT, "no blank", print)
+        worker = blocking.Worker(CLIENT, "no blank", print)
         with self.assertRaises(eventq.InvalidRequest) as caught:
             worker.run()
         self.assertEqual(caught.exception.field, "tags")
@@ -263,6 +328,28 @@ class Stopping(WithWorker):
         self.assertEqual(stopped, [True])
         self.assertEqual(CLIENT.get(running.id).status, "COMPLETED")
 
+    def test_a_stopping_worker_signs_off_after_its_reports(self):
+        calls = []
+
+        def answer(path, body):
+            if path.startswith("DELETE ") or reports(body):
+                calls.append(path)
+            return (204, {}) if path.startswith("DELETE ") else forwarded(path, body)
+        client = self.scripted(answer)
+        worker = self.work(lambda event: None, client=client)
+        self.assertEqual(CLIENT.wait(self.publish().id, ENOUGH).status, "COMPLETED")
+        worker.stop()
+        self.assertEqual(calls, ["/events/next", "DELETE /workers/" + client.worker_id.replace(":", "%3A")])
+
+    def test_the_server_shows_a_stopped_worker_as_gone(self):
+        client = blocking.Client(CLIENT.url, worker_id=self.tag)
+        self.addCleanup(client.close)
+        worker = self.work(lambda event: None, client=client)
+        self.assertEqual(CLIENT.wait(self.publish().id, ENOUGH).status, "COMPLETED")
+        self.assertEqual({each["worker_id"]: each["state"] for each in CLIENT.workers()}[self.tag], "active")
+        worker.stop()
+        self.assertEqual(CLIENT.worker(self.tag)["state"], "gone")
+
     def test_stop_abandons_a_handler_that_does_not_return_and_releases_its_event(self):
         begun, lost, never = threading.Event(), threading.Event(), threading.Event()
         self.addCleanup(never.set)
@@ -278,6 +365,25 @@ class Stopping(WithWorker):
         self.assertFalse(worker.stop())
         self.assertTrue(lost.is_set() or lost.wait(ENOUGH))
         self.assertEqual((CLIENT.get(event.id).status, self.actions(event)), ("PENDING", ["RELEASED"]))
+
+    def test_a_lost_event_goes_to_no_further_handler_and_logs_no_failure(self):
+        begun, ran, other = threading.Event(), [], self.tag + "-other"
+
+        def first(event):
+            ran.append(("first", event.attempt))
+            if event.attempt == 1:
+                begun.set()
+                event.lost.wait(ENOUGH)
+                raise ValueError("the first handler was interrupted")
+        worker = self.work({self.tag: first, other: lambda event: ran.append(("second", event.attempt))})
+        event = CLIENT.publish([self.tag, other])
+        self.assertTrue(begun.wait(ENOUGH))
+        with self.assertLogs("eventq", "WARNING") as logged:
+            CLIENT.reset(event.id)
+            self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+            self.assertTrue(worker.stop())
+        self.assertEqual(ran, [("first", 1), ("first", 2), ("second", 2)])
+        self.assertFalse([line for line in logged.output if "interrupted" in line])
 
 
 if __name__ == "__main__":

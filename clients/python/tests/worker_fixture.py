@@ -13,10 +13,11 @@ import unittest
 import urllib.parse
 import uuid
 
+import blocking
 import eventq
 
 URL = os.environ["EVENTQ_URL"]
-CLIENT = eventq.Client(URL)
+CLIENT = blocking.Client(URL)
 AT_ONCE = {"kind": "fixed", "baseMs": 0, "capMs": 0, "jitter": 0}
 ENOUGH = 60.0  # seconds; time limit for steps that take milliseconds on an idle machine
 LEASE = 6.0  # seconds; heartbeats are sent after two, so a slow machine has four to commit one
@@ -108,6 +109,11 @@ class ScriptedHandler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
+    def do_DELETE(self):
+        self.server.answer(f"DELETE {self.path}", {}, None)
+        self.send_response(204)
+        self.end_headers()
+
     def log_message(self, *_):
         pass
 
@@ -135,7 +141,7 @@ class WithWorker(unittest.TestCase):
         self.tag = uuid.uuid4().hex
 
     def work(self, handler, client=CLIENT, **options):
-        worker = eventq.Worker(client, handler if isinstance(handler, dict) else self.tag,
+        worker = blocking.Worker(client, handler if isinstance(handler, dict) else self.tag,
                                None if isinstance(handler, dict) else handler, **{"stop_within": ENOUGH, **options})
         worker.start()
         self.addCleanup(worker.stop)
@@ -157,7 +163,7 @@ class WithWorker(unittest.TestCase):
         return self.over(server)
 
     def over(self, server, **options):
-        client = eventq.Client(server.url, **options)
+        client = blocking.Client(server.url, **options)
         self.addCleanup(client.close)
         return client
 

@@ -1,4 +1,4 @@
-"""test_vectors.py: runs the cases of clients/vectors.json with eventq.py. EVENTQ_URL names the server."""
+"""test_vectors.py: runs the cases of clients/vectors.json with both clients. EVENTQ_URL names the server, EVENTQ_VECTORS the file."""
 import http.client
 import json
 import os
@@ -9,11 +9,12 @@ import unittest
 import urllib.parse
 import uuid
 
+import blocking
 import eventq
 
 URL = os.environ["EVENTQ_URL"]
-CASES = json.loads((pathlib.Path(__file__).parent.parent / "vectors.json").read_text(encoding="utf-8"))["cases"]
-CLIENT = eventq.Client(URL, tries=1)
+CASES = json.loads(pathlib.Path(os.environ["EVENTQ_VECTORS"]).read_text(encoding="utf-8"))["cases"]
+CLIENT = blocking.Client(URL, tries=1)
 
 
 def filled(value, saved):

@@ -1,7 +1,8 @@
-"""test_connections.py: calls and workers of eventq.py over connections that break, and retries."""
+"""test_connections.py: calls and workers over connections that break, and retries."""
 import threading
 import unittest
 
+import blocking
 import eventq
 from worker_fixture import CLIENT, ENOUGH, ScriptedServer, forwarded, reports, WithWorker
 
@@ -143,7 +144,7 @@ class Retries(unittest.TestCase):
         server = ScriptedServer(answer)
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
-        client = eventq.Client(server.url, tries=tries)
+        client = blocking.Client(server.url, tries=tries)
         self.addCleanup(client.close)
         return client.publish("a")
 
@@ -171,7 +172,7 @@ class Values(unittest.TestCase):
     def test_an_invalid_url_is_refused(self):
         for url in ("127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/path"):
             with self.assertRaises(ValueError):
-                eventq.Client(url)
+                blocking.Client(url)
 
 
 if __name__ == "__main__":
