@@ -62,8 +62,9 @@ class SameAdmin : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(queue->fail({claim.event.id, claim.event.worker_id, claim.event.attempts}, failure));
   }
   std::vector<std::string> titles(const EventQuery& query) {
+    const EventList list = admin->list(query).value();
     std::vector<std::string> found;
-    for (const EventSummary& event : admin->list(query).value().events) found.push_back(event.title);
+    for (const EventSummary& event : list.events) found.push_back(event.title);
     return found;
   }
 
