@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "eventq/clock.h"
 
@@ -17,6 +19,11 @@ struct NotebookSettings {
   Millis retry_backoff{1000};  // doubled with each failure
   std::chrono::seconds completed_retention{86'400};
   std::chrono::seconds failed_retention{7 * 86'400};
+  std::string git_bypass_filters;  // names of git filters whose paths are committed as they are, by commas
+  bool git_nested = false;         // the folder may be inside the work tree of another repository
+  std::int64_t max_file_size = 100 << 20;                        // bytes; larger files are not committed
+  std::chrono::seconds deleted_metadata_retention{30 * 86'400};  // for files that return
+  bool portable_names = true;  // API calls refuse names that other systems cannot hold
   friend bool operator==(const NotebookSettings&, const NotebookSettings&) = default;
 };
 

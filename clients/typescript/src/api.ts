@@ -2451,6 +2451,16 @@ export interface components {
             completed_event_retention?: number | null;
             /** @description Seconds that failed events are kept. The default is 604800. */
             failed_event_retention?: number | null;
+            /** @description Names of git filters, separated by commas. Files with one of these filters are committed as they are. The default is none. */
+            git_bypass_filters?: string | null;
+            /** @description True: the folder may be inside the work tree of another repository. The default is false. */
+            git_nested?: boolean | null;
+            /** @description Bytes. Larger files are listed but not committed. The default is 104857600. */
+            max_file_size?: number | null;
+            /** @description Seconds that the metadata of a deleted file is kept for its return. The default is 2592000. */
+            deleted_metadata_retention?: number | null;
+            /** @description True: calls refuse names that other systems cannot hold. The default is true. */
+            portable_names?: boolean | null;
         } | null;
         NotebookSettings: {
             worker_poll_interval: number;
@@ -2461,6 +2471,11 @@ export interface components {
             retry_backoff: number;
             completed_event_retention: number;
             failed_event_retention: number;
+            git_bypass_filters: string;
+            git_nested: boolean;
+            max_file_size: number;
+            deleted_metadata_retention: number;
+            portable_names: boolean;
         };
         /** @description Counters since the server started. */
         Watcher: {
@@ -5923,7 +5938,12 @@ export interface operations {
                      *             "max_retries": 3,
                      *             "retry_backoff": 1,
                      *             "completed_event_retention": 86400,
-                     *             "failed_event_retention": 604800
+                     *             "failed_event_retention": 604800,
+                     *             "git_bypass_filters": "",
+                     *             "git_nested": false,
+                     *             "max_file_size": 104857600,
+                     *             "deleted_metadata_retention": 2592000,
+                     *             "portable_names": true
                      *           }
                      *         }
                      *       ]
@@ -6013,7 +6033,12 @@ export interface operations {
                      *         "max_retries": 3,
                      *         "retry_backoff": 1,
                      *         "completed_event_retention": 86400,
-                     *         "failed_event_retention": 604800
+                     *         "failed_event_retention": 604800,
+                     *         "git_bypass_filters": "",
+                     *         "git_nested": false,
+                     *         "max_file_size": 104857600,
+                     *         "deleted_metadata_retention": 2592000,
+                     *         "portable_names": true
                      *       }
                      *     }
                      */
@@ -6093,7 +6118,12 @@ export interface operations {
                      *         "max_retries": 3,
                      *         "retry_backoff": 1,
                      *         "completed_event_retention": 86400,
-                     *         "failed_event_retention": 604800
+                     *         "failed_event_retention": 604800,
+                     *         "git_bypass_filters": "",
+                     *         "git_nested": false,
+                     *         "max_file_size": 104857600,
+                     *         "deleted_metadata_retention": 2592000,
+                     *         "portable_names": true
                      *       }
                      *     }
                      */

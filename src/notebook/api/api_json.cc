@@ -16,6 +16,7 @@ namespace eventq::notebook {
 namespace {
 
 constexpr Millis kDay = std::chrono::hours(24);
+constexpr std::int64_t kTebibyte = std::int64_t{1} << 40;
 constexpr Millis kCentury = 36'500 * kDay;  // as long as a queue may keep events
 
 double seconds_of(Millis time) { return static_cast<double>(time.count()) / 1000; }
@@ -44,6 +45,10 @@ void read_amount(wire::Fields& fields, std::string_view name, std::int64_t least
   to = static_cast<Number>(*amount);
 }
 
+void read_flag(wire::Fields& fields, std::string_view name, bool& to) {
+  if (const auto flag = fields.boolean(name)) to = *flag;
+}
+
 NotebookSettings read_settings(wire::Fields& fields) {
   NotebookSettings settings;
   const auto value = fields.object("settings");
@@ -57,6 +62,11 @@ NotebookSettings read_settings(wire::Fields& fields) {
   read_seconds(members, "retry_backoff", Millis(0), kDay, settings.retry_backoff);
   read_whole_seconds(members, "completed_event_retention", settings.completed_retention);
   read_whole_seconds(members, "failed_event_retention", settings.failed_retention);
+  if (auto filters = members.text("git_bypass_filters")) settings.git_bypass_filters = std::move(*filters);
+  read_flag(members, "git_nested", settings.git_nested);
+  read_amount(members, "max_file_size", 1, kTebibyte, settings.max_file_size);
+  read_whole_seconds(members, "deleted_metadata_retention", settings.deleted_metadata_retention);
+  read_flag(members, "portable_names", settings.portable_names);
   if (auto fault = members.fault()) fields.refuse(*fault);
   return settings;
 }
@@ -117,6 +127,11 @@ void write_settings(JsonWriter& json, const NotebookSettings& settings) {
   json.key("retry_backoff").number(seconds_of(settings.retry_backoff));
   json.key("completed_event_retention").integer(settings.completed_retention.count());
   json.key("failed_event_retention").integer(settings.failed_retention.count());
+  json.key("git_bypass_filters").string(settings.git_bypass_filters);
+  json.key("git_nested").boolean(settings.git_nested);
+  json.key("max_file_size").integer(settings.max_file_size);
+  json.key("deleted_metadata_retention").integer(settings.deleted_metadata_retention.count());
+  json.key("portable_names").boolean(settings.portable_names);
   json.end_object();
 }
 

@@ -19,7 +19,12 @@ NotebookRow read_notebook_row(const Statement& row) {
                        .max_retries = static_cast<int>(row.integer(7)),
                        .retry_backoff = Millis(row.integer(8)),
                        .completed_retention = std::chrono::seconds(row.integer(9)),
-                       .failed_retention = std::chrono::seconds(row.integer(10))},
+                       .failed_retention = std::chrono::seconds(row.integer(10)),
+                       .git_bypass_filters = std::string(row.text(12)),
+                       .git_nested = row.integer(13) != 0,
+                       .max_file_size = row.integer(14),
+                       .deleted_metadata_retention = std::chrono::seconds(row.integer(15)),
+                       .portable_names = row.integer(16) != 0},
           .created_at = time_point(row.integer(11))};
 }
 
@@ -35,7 +40,12 @@ Statement& bind_notebook_row(Statement& statement, const NotebookRow& row) {
       .bind(std::int64_t{settings.retry_backoff.count()})
       .bind(std::int64_t{settings.completed_retention.count()})
       .bind(std::int64_t{settings.failed_retention.count()})
-      .bind(millis_of(row.created_at));
+      .bind(millis_of(row.created_at))
+      .bind(settings.git_bypass_filters)
+      .bind(std::int64_t{settings.git_nested})
+      .bind(settings.max_file_size)
+      .bind(std::int64_t{settings.deleted_metadata_retention.count()})
+      .bind(std::int64_t{settings.portable_names});
 }
 
 }  // namespace

@@ -70,7 +70,12 @@ TEST_F(NotebookStateTest, ANotebookComesBackWithItsSettings) {
                                   .max_retries = 5,
                                   .retry_backoff = Millis(6),
                                   .completed_retention = std::chrono::seconds(7),
-                                  .failed_retention = std::chrono::seconds(8)};
+                                  .failed_retention = std::chrono::seconds(8),
+                                  .git_bypass_filters = "lfs",
+                                  .git_nested = true,
+                                  .max_file_size = 9,
+                                  .deleted_metadata_retention = std::chrono::seconds(10),
+                                  .portable_names = false};
   {
     NotebookState state = open();
     EXPECT_THAT(must(state.notebooks()), IsEmpty());
@@ -531,23 +536,42 @@ TEST_F(NotebookStateTest, ANewerSchemaVersionIsRefusedAndTheCurrentOneIsNot) {
   add(*std::make_unique<NotebookState>(open()), "n");
   {
     Connection newer = must(Connection::open(path_, Connection::OpenMode::write));
-    must(newer.run("PRAGMA user_version = 3;"));
+    must(newer.run("PRAGMA user_version = 4;"));
   }
   const auto refused = NotebookState::open(path_);
   EXPECT_EQ(code(refused), ErrorCode::corrupt);
   EXPECT_THAT(refused.error().message, HasSubstr("newer"));
   {
     Connection same = must(Connection::open(path_, Connection::OpenMode::write));
-    must(same.run("PRAGMA user_version = 2;"));
+    must(same.run("PRAGMA user_version = 3;"));
   }
   NotebookState state = open();
   EXPECT_EQ(must(state.notebooks()).size(), 1U);
+}
+
+// Takes away what version 3 added to version 2.
+constexpr const char* kBackToVersion2 =
+    "ALTER TABLE notebook DROP COLUMN git_bypass_filters; ALTER TABLE notebook DROP COLUMN git_nested;"
+    "ALTER TABLE notebook DROP COLUMN max_file_size; ALTER TABLE notebook DROP COLUMN deleted_retention;"
+    "ALTER TABLE notebook DROP COLUMN portable_names;"
+    "PRAGMA user_version = 2;";
+
+TEST_F(NotebookStateTest, AFileOfSchemaVersion2GetsTheDefaultsOfNewSettings) {
+  add(*std::make_unique<NotebookState>(open()), "n");
+  {
+    Connection second = must(Connection::open(path_, Connection::OpenMode::write));
+    must(second.run(kBackToVersion2));
+  }
+  NotebookState state = open();
+  ASSERT_EQ(must(state.notebooks()).size(), 1U);
+  EXPECT_EQ(must(state.notebooks())[0].settings, NotebookSettings{});
 }
 
 TEST_F(NotebookStateTest, AFileOfSchemaVersion1IsMigrated) {
   const std::int64_t notebook = add(*std::make_unique<NotebookState>(open()), "n");
   {
     Connection first = must(Connection::open(path_, Connection::OpenMode::write));
+    must(first.run(kBackToVersion2));
     must(
         first.run("ALTER TABLE notebook DROP COLUMN git_head; ALTER TABLE notebook DROP COLUMN git_index;"
                   "PRAGMA user_version = 1;"));

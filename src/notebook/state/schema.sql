@@ -1,4 +1,4 @@
--- schema.sql: notebooks, their files, journal and commits; schema version 2.
+-- schema.sql: notebooks, their files, journal and commits; schema version 3.
 --
 -- Times are milliseconds since 1970, UTC. Paths are compared byte by byte.
 
@@ -16,7 +16,12 @@ CREATE TABLE notebook (
   failed_retention     INTEGER NOT NULL,              -- seconds
   created_at           INTEGER NOT NULL,
   git_head             TEXT,                          -- last seen commit of HEAD; empty: no commit; null: never seen
-  git_index            TEXT                           -- commit that the index last followed; null: up to date
+  git_index            TEXT,                          -- commit that the index last followed; null: up to date
+  git_bypass_filters   TEXT NOT NULL DEFAULT '',      -- names of git filters, by commas
+  git_nested           INTEGER NOT NULL DEFAULT 0,
+  max_file_size        INTEGER NOT NULL DEFAULT 104857600,
+  deleted_retention    INTEGER NOT NULL DEFAULT 2592000,  -- seconds
+  portable_names       INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 
 -- Files and folders. An id is never reused.
@@ -94,4 +99,4 @@ CREATE INDEX git_commit_event_id ON git_commit_event (notebook, event_id, git_co
 
 -- 0x4576516e is "EvQn".
 PRAGMA application_id = 1165381998;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;

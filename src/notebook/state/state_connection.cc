@@ -15,7 +15,7 @@ using sqlite::Statement;
 
 // "EvQn" in ASCII, and the version, as in schema.sql.
 constexpr std::int64_t kApplication = 0x4576516e;
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
 
 constexpr std::string_view kPrepared[] = {
     sql::begin,          sql::commit,          sql::rollback,    sql::add_notebook,     sql::has_name,
@@ -69,6 +69,7 @@ Result<void> make_schema(Connection& connection) {
   auto done = version ? Result<void>() : Result<void>(version.error());
   if (done && *version == 0) done = connection.run(sql::schema);
   if (done && *version == 1) done = connection.run(sql::from_version_1);
+  if (done && (*version == 1 || *version == 2)) done = connection.run(sql::from_version_2);
   if (done) done = connection.run(sql::commit);
   // Ignore an error of the rollback: the first error is the one to report.
   if (!done) static_cast<void>(connection.run(sql::rollback));

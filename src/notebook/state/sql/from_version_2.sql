@@ -1,0 +1,7 @@
+-- from_version_2.sql: migrates a file of schema version 2.
+ALTER TABLE notebook ADD COLUMN git_bypass_filters TEXT NOT NULL DEFAULT '';
+ALTER TABLE notebook ADD COLUMN git_nested INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE notebook ADD COLUMN max_file_size INTEGER NOT NULL DEFAULT 104857600;
+ALTER TABLE notebook ADD COLUMN deleted_retention INTEGER NOT NULL DEFAULT 2592000;
+ALTER TABLE notebook ADD COLUMN portable_names INTEGER NOT NULL DEFAULT 1;
+PRAGMA user_version = 3;
