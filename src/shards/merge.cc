@@ -60,8 +60,8 @@ EventPage merged(const ListFilter& filter, std::vector<EventPage> pages) {
   }
   std::sort(all.events.begin(), all.events.end(),
             [&](const Event& a, const Event& b) { return is_before(a.id, b.id); });
-  // A shard whose time limit ended its walk may have events behind it, so later events of other shards wait
-  // for the next page.
+  // A shard whose page ended early, by a limit of time or bytes, may have events behind it. So later events
+  // of other shards wait for the next page.
   if (all.scanned_to) {
     std::erase_if(all.events, [&](const Event& it) { return is_before(*all.scanned_to, it.id); });
   }

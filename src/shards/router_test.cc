@@ -389,6 +389,18 @@ TEST_F(RouterTest, AListWithALargeOffsetIsRefused) {
   }
 }
 
+TEST_F(RouterTest, AListOfWholeEventsTakesNoOffset) {
+  const auto list = [&](std::int64_t offset) {
+    Command command;
+    command.list = ListFilter{.offset = offset, .include = {.payload = true}};
+    return *router->call(std::move(command)).page;
+  };
+  EXPECT_TRUE(list(0));
+  const auto refused = list(1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().field, "offset");
+}
+
 TEST_F(RouterTest, OutstandingCommandsAreAnsweredAtOnceWhenTheirShardBecomesUnavailable) {
   shards[1]->fall_silent();
   submit(publish(placed(1)), 1);

@@ -1,5 +1,7 @@
 // scatter_read.cc: commands that all shards answer at the same time: lists, queues, metrics, probes, and
 // whether something has ended.
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -14,20 +16,30 @@ namespace {
 // the offset bounds what a list costs.
 constexpr std::int64_t kOffsetMax = 100'000;
 
+std::optional<Error> refuse_offset(const ListFilter& filter) {
+  const std::string go_on = " Go on with `cursor`, the `next` of the last page.";
+  if (filter.offset > kOffsetMax) {
+    return Error{ErrorCode::invalid_argument, "With several databases offset is from 0 to 100000." + go_on,
+                 "offset"};
+  }
+  // The skipped events would count toward the bytes of a page, and could end it before the offset.
+  if (filter.offset > 0 && filter.include.any()) {
+    return Error{ErrorCode::invalid_argument,
+                 "With several databases offset and include cannot be combined." + go_on, "offset"};
+  }
+  return std::nullopt;
+}
+
 // Metrics, workers and the empty command go to every commit thread of every shard: each thread has counters
 // of its own, and an empty command is answered when all commands sent before it are done. Reads, probes
-// and sign-offs to one thread of each shard.
+// and sign-offs go to one thread of each shard.
 class ReadScatter final : public Scatter {
  public:
   explicit ReadScatter(Command command) : command_(std::move(command)) {}
 
   void start(Dispatch& dispatch) override {
-    if (dispatch.shards() > 1 && command_.list && command_.list->offset > kOffsetMax) {
-      return dispatch.finish(
-          {.page = Error{ErrorCode::invalid_argument,
-                         "With several databases offset is from 0 to 100000. Go on with `cursor`, the `next` "
-                         "of the last page.",
-                         "offset"}});
+    if (dispatch.shards() > 1 && command_.list) {
+      if (auto fault = refuse_offset(*command_.list)) return dispatch.finish({.page = std::move(*fault)});
     }
     const bool one_thread =
         command_.is_read() || command_.probe || std::holds_alternative<SignOff>(command_.admin);
