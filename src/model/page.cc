@@ -3,14 +3,17 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace eventq {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+// About the JSON of an entry without its texts. A log of many short entries must also end a page.
+constexpr std::size_t kPlainEntry = 256;
 
 std::size_t bytes_of(const LogEntry& entry) {
   std::size_t bytes =
-      entry.reason.size() + entry.error_message.value_or("").size() + entry.error_detail.size();
+      kPlainEntry + entry.reason.size() + entry.error_message.value_or("").size() + entry.error_detail.size();
   for (const std::string& error : entry.errors) bytes += error.size();
   return bytes;
 }
@@ -52,7 +55,7 @@ void limit_bytes(EventPage& page, std::size_t most) {
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  const auto same = [](char a, char b) { return to_lower(a) == to_lower(b); };
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 

@@ -20,8 +20,10 @@ namespace {
 // The most events that one statement reads, so that no snapshot is held for long.
 constexpr std::size_t kRowsPerSnapshot = 5000;
 
-// The events whose logs or results one statement reads.
-constexpr std::size_t kIncludedPerStatement = 100;
+// The events whose results, or logs, one statement reads. A result has 64 KiB at most. A log may have 1000
+// failures with a detail of 64 KiB each, so one statement reads few of them.
+constexpr std::size_t kResultsPerStatement = 100;
+constexpr std::size_t kLogsPerStatement = 10;
 
 // Ended events other than completed ones are rare, so they have an index of their own.
 StatementCall list_call(const ListFilter& filter, const IdRange& range, std::size_t rows) {
@@ -198,8 +200,8 @@ Result<void> PostgresReader::read_contents(EventPage& page) {
 
 Result<void> PostgresReader::read_logs(EventPage& page) {
   std::size_t bytes = 0;
-  for (std::size_t first = 0; first < page.events.size(); first += kIncludedPerStatement) {
-    const std::size_t end = std::min(first + kIncludedPerStatement, page.events.size());
+  for (std::size_t first = 0; first < page.events.size(); first += kLogsPerStatement) {
+    const std::size_t end = std::min(first + kLogsPerStatement, page.events.size());
     std::vector<std::int64_t> ids;
     for (std::size_t i = first; i < end; ++i) ids.push_back(number(page.events[i].id));
     const auto rows = run_one(sql::event_logs, params_of(ids));
@@ -233,11 +235,10 @@ Result<void> PostgresReader::read_results(Correlation& found) {
   return {};
 }
 
-// A result has 64 KiB at most, so the results of one statement need no limit of bytes.
 Result<void> PostgresReader::read_results(EventPage& page) {
   std::size_t bytes = 0;
-  for (std::size_t first = 0; first < page.events.size(); first += kIncludedPerStatement) {
-    const std::size_t end = std::min(first + kIncludedPerStatement, page.events.size());
+  for (std::size_t first = 0; first < page.events.size(); first += kResultsPerStatement) {
+    const std::size_t end = std::min(first + kResultsPerStatement, page.events.size());
     std::map<std::int64_t, Event*> events;
     for (std::size_t i = first; i < end; ++i) {
       if (may_have_result(page.events[i])) events.emplace(number(page.events[i].id), &page.events[i]);
