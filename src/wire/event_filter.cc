@@ -63,11 +63,6 @@ std::optional<Error> set_time(Values& values, Value value) {
   return std::nullopt;
 }
 
-std::optional<Millis> parse_age(Value value) {
-  const auto age = parse_duration(value);
-  return age ? std::optional(*age) : std::nullopt;
-}
-
 Error no_age(std::string_view word, Value value) {
   return invalid("filter", std::string(word) +
                                ": takes a whole number and its unit (ms, s, m, h or d), such as " +
@@ -75,7 +70,7 @@ Error no_age(std::string_view word, Value value) {
 }
 
 std::optional<Error> set_older(Values& values, Value value) {
-  const auto age = parse_age(value);
+  const auto age = parse_duration(value);
   if (!age) return no_age("older", value);
   // An event that is exactly this old matches, and `until` excludes its own time.
   values.filter.until = values.now - *age + Millis(1);
@@ -83,7 +78,7 @@ std::optional<Error> set_older(Values& values, Value value) {
 }
 
 std::optional<Error> set_newer(Values& values, Value value) {
-  const auto age = parse_age(value);
+  const auto age = parse_duration(value);
   if (!age) return no_age("newer", value);
   values.filter.since = values.now - *age;
   return std::nullopt;
