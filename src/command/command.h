@@ -221,6 +221,18 @@ struct Command {
   }
 };
 
+// Gives the events of an answer back that cannot be delivered, because its caller has left or the server has
+// stopped. Other workers can then claim them now instead of after the lease.
+[[nodiscard]] inline Command release_of(const std::vector<Claim>& claims) {
+  Command command;
+  for (const Claim& claim : claims) {
+    const Event& event = claim.event;
+    command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
+                               Release{"The event did not reach the worker that claimed it."}});
+  }
+  return command;
+}
+
 struct Published {
   std::vector<Event> events;
   std::string correlation_id;  // of a correlated publication

@@ -97,7 +97,8 @@ void BorrowedEngine::deliver(std::vector<Envelope<Answer>> answers) {
     engine_.submit(std::move(command), *this, token);
     cancel_if_ended(token);
   }
-  release(dropped);
+  // No command has the token 0, so the answer is dropped.
+  if (!dropped.empty()) engine_.submit(release_of(dropped), *this, 0);
 }
 
 void BorrowedEngine::cancel_wait(AnswerSink& sink, std::uint64_t token) {
@@ -148,17 +149,6 @@ void BorrowedEngine::stop() {
   const std::scoped_lock lock(mutex_);
   stopped_ = true;
   outstanding_.clear();
-}
-
-void BorrowedEngine::release(const std::vector<Claim>& claims) {
-  if (claims.empty()) return;
-  Command command;
-  for (const Claim& claim : claims) {
-    const Event& event = claim.event;
-    command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
-                               Release{"The server stopped before the worker got the event."}});
-  }
-  engine_.submit(std::move(command), *this, 0);
 }
 
 }  // namespace eventq

@@ -51,7 +51,6 @@ class BorrowedEngine final : public Engine, public AnswerSink {
   // Returns the command to submit next; without one, the answer is complete.
   static std::optional<Command> take_answer(Outstanding& outstanding, Answer& answer);
   [[nodiscard]] static Answer ended_wait(Outstanding& outstanding);
-  void release(const std::vector<Claim>& claims);
   // Ends a wait that was cancelled before the engine had its command, when the engine could not end it.
   void cancel_if_ended(std::uint64_t own_token);
 

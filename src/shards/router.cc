@@ -249,13 +249,7 @@ void Router::answer(const ReplyTo& reply_to, Answer answer) {
 void Router::release_claims(const std::vector<Claim>& claims) {
   if (claims.empty() || closed_) return;
   ShardSlot& slot = slot_of(shard_of(claims.front().event.id, shards()));
-  Command command;
-  for (const Claim& claim : claims) {
-    const Event& event = claim.event;
-    command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
-                               Release{"The worker was gone before it got the event."}});
-  }
-  out_.submissions.push_back({slot.shard.get(), 0, Envelope<Command>{{this, 0}, std::move(command)}});
+  out_.submissions.push_back({slot.shard.get(), 0, Envelope<Command>{{this, 0}, release_of(claims)}});
 }
 
 void Router::recheck_clock() {

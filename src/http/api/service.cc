@@ -302,17 +302,10 @@ class IoThreadService final : public AnswerSink {
     release_claims(answer.claims);
   }
 
-  // The client left before the response with these claims was sent, so other workers can have the events now
-  // instead of after the lease.
+  // The client left before the response with these claims was sent.
   void release_claims(const std::vector<Claim>& claims) {
     if (claims.empty()) return;
-    Command command;
-    for (const Claim& claim : claims) {
-      const Event& event = claim.event;
-      command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
-                                 Release{"The worker was gone before it got the event."}});
-    }
-    engine_.submit(std::move(command), discard_, 0);
+    engine_.submit(release_of(claims), discard_, 0);
   }
 
   Engine& engine_;
