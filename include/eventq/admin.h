@@ -2,7 +2,8 @@
 // workers and figures.
 //
 //   eventq::Admin admin(*queue);
-//   for (const eventq::FailureSummary& failure : admin.failures().value()) {
+//   const eventq::FailureList list = admin.failures().value();
+//   for (const eventq::FailureSummary& failure : list.failures) {
 //     std::cout << failure.events << " " << failure.cause << "\n";
 //   }
 //
@@ -90,6 +91,12 @@ struct FailureSummary {
   friend bool operator==(const FailureSummary&, const FailureSummary&) = default;
 };
 
+struct FailureList {
+  std::vector<FailureSummary> failures = {};  // those with the most events first
+  std::vector<int> missing_shards = {};       // as in EventList
+  friend bool operator==(const FailureList&, const FailureList&) = default;
+};
+
 enum class WorkerState : std::uint8_t {
   gone,    // signed off, or asked for nothing in the last 10 minutes
   idle,    // asked for events within the last 10 minutes
@@ -109,6 +116,11 @@ struct WorkerInfo {
   WorkerState state{};
   std::string stale_because = {};  // a sentence; empty when it is not stale
   friend bool operator==(const WorkerInfo&, const WorkerInfo&) = default;
+};
+
+struct WorkerList {
+  std::vector<WorkerInfo> workers = {};
+  std::vector<int> missing_shards = {};  // as in EventList
 };
 
 // The figures of one queue. Those from `published` on count since the queue was created.
@@ -133,6 +145,7 @@ struct Figures {
   std::int64_t waiting_ends = 0;    // calls that wait for an event to end
   std::int64_t workers = 0;         // that are not gone
   std::int64_t stale_workers = 0;
+  std::vector<int> missing_shards = {};  // as in EventList
 };
 
 class AdminCalls;
@@ -159,11 +172,11 @@ class Admin {
   Result<void> pause(const std::string& queue, const Actor& actor = {});
   Result<void> resume(const std::string& queue, const Actor& actor = {});
 
-  // Causes of failures, those with the most events first: of one queue, or of all when `queue` is empty.
+  // Causes of failures of one queue, or of all when `queue` is empty.
   // `limit` is from 1 to limits::kPage.
-  Result<std::vector<FailureSummary>> failures(const std::string& queue = {}, std::size_t limit = 100);
+  Result<FailureList> failures(const std::string& queue = {}, std::size_t limit = 100);
 
-  Result<std::vector<WorkerInfo>> workers();
+  Result<WorkerList> workers();
   Result<Figures> metrics();
 
  private:

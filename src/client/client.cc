@@ -169,8 +169,8 @@ class ClientImpl final : public Client, public AdminCalls {
   Result<EventList> list_events(const EventQuery& query) override;
   Result<LogEntry> intervene(EventId id, EventIntervention what, const Actor& actor) override;
   Result<void> intervene(const std::string& queue, QueueIntervention what, const Actor& actor) override;
-  Result<std::vector<FailureSummary>> list_failures(const std::string& queue, std::size_t limit) override;
-  Result<std::vector<WorkerInfo>> list_workers() override {
+  Result<FailureList> list_failures(const std::string& queue, std::size_t limit) override;
+  Result<WorkerList> list_workers() override {
     return ask(get_request("/workers"), CallEffect::reads, wire::read_workers);
   }
   Result<Figures> read_figures() override;
@@ -396,7 +396,7 @@ Result<void> ClientImpl::intervene(const std::string& queue, QueueIntervention w
   return {};
 }
 
-Result<std::vector<FailureSummary>> ClientImpl::list_failures(const std::string& queue, std::size_t limit) {
+Result<FailureList> ClientImpl::list_failures(const std::string& queue, std::size_t limit) {
   std::string target = "/failures?limit=" + std::to_string(limit);
   if (!queue.empty()) target += "&queue=" + percent_encode(queue);
   return ask(get_request(std::move(target)), CallEffect::reads, wire::read_failures);

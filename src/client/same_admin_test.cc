@@ -238,8 +238,8 @@ TEST_P(SameAdmin, FailuresAreGroupedByQueueAndCauseTheLargestGroupFirst) {
   clock.advance(1min);
   fail_next("no mailbox", "outbox");
 
-  const auto all = admin->failures().value();
-  const auto of_main = admin->failures("main").value();
+  const auto all = admin->failures().value().failures;
+  const auto of_main = admin->failures("main").value().failures;
 
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].queue, "main");  // although the newest failure is of the other
@@ -265,7 +265,7 @@ TEST_P(SameAdmin, AWorkerIsListedWithWhatItHolds) {
   const EventId id = publish("a");
   poll();
 
-  const auto workers = admin->workers().value();
+  const auto workers = admin->workers().value().workers;
 
   ASSERT_THAT(workers, SizeIs(1));
   EXPECT_EQ(workers[0].worker_id, "host:1");

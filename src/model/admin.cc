@@ -41,12 +41,12 @@ Result<void> Admin::resume(const std::string& queue, const Actor& actor) {
   return calls_->intervene(queue, QueueIntervention::resume, actor);
 }
 
-Result<std::vector<FailureSummary>> Admin::failures(const std::string& queue, std::size_t limit) {
+Result<FailureList> Admin::failures(const std::string& queue, std::size_t limit) {
   if (calls_ == nullptr) return foreign_queue();
   return calls_->list_failures(queue, limit);
 }
 
-Result<std::vector<WorkerInfo>> Admin::workers() {
+Result<WorkerList> Admin::workers() {
   if (calls_ == nullptr) return foreign_queue();
   return calls_->list_workers();
 }

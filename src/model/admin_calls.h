@@ -25,8 +25,8 @@ class AdminCalls {
   virtual Result<LogEntry> intervene(EventId id, EventIntervention what, const Actor& actor) = 0;
   virtual Result<void> intervene(const std::string& queue, QueueIntervention what, const Actor& actor) = 0;
   // An empty `queue` is every queue.
-  virtual Result<std::vector<FailureSummary>> list_failures(const std::string& queue, std::size_t limit) = 0;
-  virtual Result<std::vector<WorkerInfo>> list_workers() = 0;
+  virtual Result<FailureList> list_failures(const std::string& queue, std::size_t limit) = 0;
+  virtual Result<WorkerList> list_workers() = 0;
   virtual Result<Figures> read_figures() = 0;
 };
 

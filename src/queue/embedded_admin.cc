@@ -134,40 +134,39 @@ Result<void> EmbeddedQueue::intervene(const std::string& queue, QueueInterventio
   return {};
 }
 
-Result<std::vector<FailureSummary>> EmbeddedQueue::list_failures(const std::string& queue,
-                                                                 std::size_t limit) {
+Result<FailureList> EmbeddedQueue::list_failures(const std::string& queue, std::size_t limit) {
   if (!queue.empty()) {
     if (auto fault = validate_queue_name(queue)) return *fault;
   }
   if (auto fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
-  const Answer answer = engine_->call({.admin = FailuresQuery{unless_empty(queue), limit}});
+  Answer answer = engine_->call({.admin = FailuresQuery{unless_empty(queue), limit}});
   if (answer.error) return *answer.error;
   const auto& groups = std::get<Result<std::vector<FailureGroup>>>(answer.admin);
   if (!groups) return groups.error();
-  std::vector<FailureSummary> failures;
+  FailureList list{.missing_shards = std::move(answer.missing)};
   for (const FailureGroup& group : *groups) {
-    failures.push_back({.queue = group.queue,
-                        .cause = group.cause,
-                        .sample = sample_of(group),
-                        .events = group.events,
-                        .first_at = group.first_at,
-                        .last_at = group.last_at,
-                        .last_event = group.last_event});
+    list.failures.push_back({.queue = group.queue,
+                             .cause = group.cause,
+                             .sample = sample_of(group),
+                             .events = group.events,
+                             .first_at = group.first_at,
+                             .last_at = group.last_at,
+                             .last_event = group.last_event});
   }
-  return failures;
+  return list;
 }
 
-Result<std::vector<WorkerInfo>> EmbeddedQueue::list_workers() {
-  const Answer answer = engine_->call({.admin = WorkersRequest{}});
+Result<WorkerList> EmbeddedQueue::list_workers() {
+  Answer answer = engine_->call({.admin = WorkersRequest{}});
   if (answer.error) return *answer.error;
-  std::vector<WorkerInfo> workers;
+  WorkerList list{.missing_shards = std::move(answer.missing)};
   for (const ListedWorker& worker : std::get<std::vector<ListedWorker>>(answer.admin))
-    workers.push_back(info_of(worker));
-  return workers;
+    list.workers.push_back(info_of(worker));
+  return list;
 }
 
 Result<Figures> EmbeddedQueue::read_figures() {
-  const Answer answer = engine_->call({.admin = MetricsRequest{}});
+  Answer answer = engine_->call({.admin = MetricsRequest{}});
   if (answer.error) return *answer.error;
   const auto& metrics = std::get<Metrics>(answer.admin);
   const auto counts = count_by_state(metrics.workers);
@@ -176,7 +175,8 @@ Result<Figures> EmbeddedQueue::read_figures() {
       .waiting_claims = metrics.waiting_claims,
       .waiting_ends = metrics.waiting_ends,
       .workers = std::ssize(metrics.workers) - counts.at(static_cast<std::size_t>(WorkerState::gone)),
-      .stale_workers = counts.at(static_cast<std::size_t>(WorkerState::stale))};
+      .stale_workers = counts.at(static_cast<std::size_t>(WorkerState::stale)),
+      .missing_shards = std::move(answer.missing)};
   for (const QueueMetrics& queue : metrics.queues) figures.queues.push_back(figures_of(queue));
   return figures;
 }

@@ -44,8 +44,8 @@ class EmbeddedQueue final : public Queue, public AdminCalls {
   Result<EventList> list_events(const EventQuery& query) override;
   Result<LogEntry> intervene(EventId id, EventIntervention what, const Actor& actor) override;
   Result<void> intervene(const std::string& queue, QueueIntervention what, const Actor& actor) override;
-  Result<std::vector<FailureSummary>> list_failures(const std::string& queue, std::size_t limit) override;
-  Result<std::vector<WorkerInfo>> list_workers() override;
+  Result<FailureList> list_failures(const std::string& queue, std::size_t limit) override;
+  Result<WorkerList> list_workers() override;
   Result<Figures> read_figures() override;
 
   // For a server on this queue (src/serve): the engine, its defaults, and a sink that lives as long as the

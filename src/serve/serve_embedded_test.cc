@@ -80,8 +80,8 @@ TEST_F(EmbeddedServerTest, EmbeddedProgramsCanOperateToo) {
   Admin inside(*queue);
   Admin outside(*client);
   const auto failures = inside.failures().value();
-  ASSERT_THAT(failures, SizeIs(1));
-  EXPECT_EQ(failures[0].sample, "The event cannot be converted: It has no number.");
+  ASSERT_THAT(failures.failures, SizeIs(1));
+  EXPECT_EQ(failures.failures[0].sample, "The event cannot be converted: It has no number.");
   EXPECT_EQ(outside.failures().value(), failures);
   EXPECT_EQ(outside.list().value().events, inside.list().value().events);
 

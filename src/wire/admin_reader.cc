@@ -24,6 +24,16 @@ std::vector<std::string> tags_in(Fields& fields) {
   return tags.empty() ? std::vector<std::string>() : split_tags(tags);
 }
 
+std::vector<int> missing_shards_in(Fields& fields) {
+  std::vector<int> missing;
+  for (const JsonValue& shard : fields.array("missing_shards").value_or(std::vector<JsonValue>())) {
+    const auto number = shard.integer();
+    if (!number) fields.refuse("missing_shards", "missing_shards has a member that is no integer.");
+    missing.push_back(static_cast<int>(number.value_or(0)));
+  }
+  return missing;
+}
+
 Result<EventSummary> read_summary(const JsonValue& value, const std::string& where) {
   Fields fields(value, where, UnknownMembers::ignored);
   EventSummary event;
@@ -121,18 +131,27 @@ Result<EventList> read_event_list(const JsonValue& body) {
   const auto scanned_to = fields.integer("scanned_to");
   if (fields.text("next") && (scanned_to || !list.events.empty()))
     list.next = scanned_to ? EventId{*scanned_to} : list.events.back().id;
-  for (const JsonValue& shard : fields.array("missing_shards").value_or(std::vector<JsonValue>()))
-    list.missing_shards.push_back(static_cast<int>(shard.integer().value_or(0)));
+  list.missing_shards = missing_shards_in(fields);
   if (auto fault = fields.fault()) return unreadable(*fault);
   return list;
 }
 
-Result<std::vector<FailureSummary>> read_failures(const JsonValue& body) {
-  return read_list(body, "failures", read_failure);
+Result<FailureList> read_failures(const JsonValue& body) {
+  auto failures = read_list(body, "failures", read_failure);
+  if (!failures) return failures.error();
+  Fields fields(body, "", UnknownMembers::ignored);
+  FailureList list{.failures = std::move(*failures), .missing_shards = missing_shards_in(fields)};
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return list;
 }
 
-Result<std::vector<WorkerInfo>> read_workers(const JsonValue& body) {
-  return read_list(body, "workers", read_worker);
+Result<WorkerList> read_workers(const JsonValue& body) {
+  auto workers = read_list(body, "workers", read_worker);
+  if (!workers) return workers.error();
+  Fields fields(body, "", UnknownMembers::ignored);
+  WorkerList list{.workers = std::move(*workers), .missing_shards = missing_shards_in(fields)};
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return list;
 }
 
 Result<Figures> read_figures(const JsonValue& body) {
@@ -145,6 +164,7 @@ Result<Figures> read_figures(const JsonValue& body) {
   figures.waiting_ends = need(fields, "waiting_ends", fields.integer("waiting_ends"));
   figures.workers = need(fields, "workers", fields.integer("workers"));
   figures.stale_workers = need(fields, "stale_workers", fields.integer("stale_workers"));
+  figures.missing_shards = missing_shards_in(fields);
   if (auto fault = fields.fault()) return unreadable(*fault);
   return figures;
 }

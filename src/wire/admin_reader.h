@@ -14,8 +14,8 @@
 namespace eventq::wire {
 
 Result<EventList> read_event_list(const JsonValue& body);
-Result<std::vector<FailureSummary>> read_failures(const JsonValue& body);
-Result<std::vector<WorkerInfo>> read_workers(const JsonValue& body);
+Result<FailureList> read_failures(const JsonValue& body);
+Result<WorkerList> read_workers(const JsonValue& body);
 Result<Figures> read_figures(const JsonValue& body);
 
 }  // namespace eventq::wire

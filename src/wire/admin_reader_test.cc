@@ -30,6 +30,22 @@ TEST_F(AdminReader, APageThatEndedEarlyContinuesWhereTheSearchStopped) {
   EXPECT_THAT(list.value().missing_shards, ElementsAre(1, 3));
 }
 
+TEST_F(AdminReader, APartialAnswerNamesTheShardsThatAreMissing) {
+  EXPECT_THAT(
+      read_failures(json(R"({"failures":[],"partial":true,"missing_shards":[1]})")).value().missing_shards,
+      ElementsAre(1));
+  EXPECT_THAT(
+      read_workers(json(R"({"workers":[],"partial":true,"missing_shards":[0,2]})")).value().missing_shards,
+      ElementsAre(0, 2));
+  EXPECT_THAT(
+      read_figures(json(R"({"queues":[],"failed_24h":0,"waiting_claims":0,"waiting_ends":0,"workers":0,)"
+                        R"("stale_workers":0,"partial":true,"missing_shards":[3]})"))
+          .value()
+          .missing_shards,
+      ElementsAre(3));
+  EXPECT_EQ(read_workers(json(R"({"workers":[],"missing_shards":["x"]})")).error().field, "missing_shards");
+}
+
 TEST_F(AdminReader, AnAnswerWithoutARequiredMemberIsRefused) {
   const auto list = read_event_list(json(R"({"events":[{"id":1}],"total":1,"total_exact":true})"));
   EXPECT_EQ(list.error().code, ErrorCode::internal);
