@@ -305,12 +305,23 @@ TEST_F(ToolsTest, TheDoctorMeasuresAndPrintsWhatToFix) {
 
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
   for (const char* text : {"(200 samples)", "schema 6, journal mode wal", "ready", "clock", "is paused",
-                           "fix: eventq queue resume main", "1 events wait and no worker asks for them",
+                           "fix: eventq queue resume main", "1 event waits and no worker asks for it",
                            "fix: eventq work TAGS --exec CMD --queue mail", "write-ahead log"}) {
     EXPECT_THAT(finished.out, HasSubstr(text));
   }
   EXPECT_THAT(eventq({"doctor"}).out,
               HasSubstr(R"({"state":"warn","check":"queue main","text":"is paused")"));
+}
+
+TEST_F(ToolsTest, TheDoctorFindsEventsOfATagThatNoWorkerAsksFor) {
+  start();
+  for (const char* tags : {"a", "b", "b", "a,b"}) {
+    post("/events", R"({"title":"t","tags":")" + std::string(tags) + R"("})");
+  }
+  post("/events/subscribe", R"({"tags":"a","worker_id":"w:1"})");
+
+  EXPECT_THAT(eventq({"doctor"}).out,
+              HasSubstr(R"("check":"queue main","text":"2 events wait and no worker asks for them")"));
 }
 
 TEST_F(ToolsTest, TheDoctorFailsForAFileThatIsNotAStore) {

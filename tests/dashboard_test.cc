@@ -142,6 +142,14 @@ TEST_F(DashboardTest, ShowsPublishedEventsAndCountsThemByStatus) {
   EXPECT_THAT(page, HasSubstr("2 of 2, newest first"));
 }
 
+TEST_F(DashboardTest, NamesTheQueueWithEventsOfATagThatNoWorkerAsksFor) {
+  post(201, "/events", R"({"title":"One","tags":"a","queue":"mail"})");
+  post(201, "/events", R"({"title":"Two","tags":"b","queue":"mail"})");
+  post(200, "/events/subscribe", R"({"tags":"a","queue":"mail","worker_id":"worker:1"})");
+
+  EXPECT_THAT(open("/"), HasSubstr("In queue mail events wait and no worker asks for them."));
+}
+
 TEST_F(DashboardTest, MakesOneRequestPerRefresh) {
   post(201, "/events", R"({"title":"Send","tags":"email"})");
 

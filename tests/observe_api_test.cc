@@ -423,6 +423,21 @@ TEST_F(ObserveApiTest, MetricsInJsonHaveTheSameValues) {
                  shown);
 }
 
+TEST_F(ObserveApiTest, EventsOfATagThatNoWorkerAsksForAreUnattendedEverywhere) {
+  for (const char* tags : {"a", "b", "b", "a,b"}) {
+    post("/events", R"({"title":"t","queue":"mail","tags":")" + std::string(tags) + R"("})");
+  }
+  post("/events", R"({"title":"later","queue":"mail","tags":"b","run_at":"2024-03-15T00:01:00Z"})");
+  get("/events/subscribe?queue=mail&tags=a&worker_id=w:1");
+
+  EXPECT_EQ(at(get("/overview"), "metrics.queues[0].unattended"), "2");
+  EXPECT_EQ(at(metrics("application/json"), "queues[0].unattended"), "2");
+  EXPECT_THAT(metrics("text/plain").body, HasSubstr("eventq_queue_unattended{queue=\"mail\"} 2\n"));
+
+  post("/queues/mail/pause", "{}");
+  EXPECT_EQ(at(get("/overview"), "metrics.queues[0].unattended"), "0");
+}
+
 TEST_F(ObserveApiTest, MetricsCountWaitingClaimsAndWaits) {
   publish("mail");
   HttpClient worker = waiting("GET", "/events/subscribe?tags=none&worker_id=w:1&wait=20");

@@ -50,6 +50,7 @@ inline constexpr std::size_t kPage = 1000;         // events per list page
 inline constexpr std::size_t kSample = 1000;       // bytes of the message of a group of failures
 inline constexpr std::size_t kQueueEvents = 1000;  // events shown in a queue's document
 inline constexpr std::size_t kReplay = 10'000;     // events per replay or retry
+inline constexpr std::size_t kUnattended = 1000;   // events of a queue that no worker asks for, counted
 inline constexpr std::int64_t kOffset = 1'000'000'000;
 inline constexpr std::size_t kCheckpoints = 1000;  // per queue, of those that callers made
 inline constexpr std::size_t kQueueLog = 10'000;   // newest entries kept per queue

@@ -122,8 +122,9 @@ struct Removal {
   std::optional<ArchiveFile> file;
 };
 
-// Metrics and workers are in the Core's memory, so the commit thread answers these requests. Queries read
-// only committed rows, so the read thread answers them without waiting for a commit.
+// Metrics and workers are in the Core's memory, so the commit thread answers these requests. Engines add
+// `unattended` to the metrics, see engine/metrics_calls.h. Queries read only committed rows, so the read
+// thread answers them without waiting for a commit.
 struct MetricsRequest {};
 struct WorkersRequest {};
 // The worker stops: what it asked for before does not count any more. Its leases stay until they end.
@@ -165,6 +166,9 @@ struct HoldingQuery {  // counts the events of the queue that the worker holds
   std::string worker_id;
   std::string queue;
 };
+struct UnattendedQuery {  // counts the ready events that no worker asks for
+  std::vector<AskedTags> queues;
+};
 struct EventIdsQuery {  // the numbers of the events with these global ids
   std::vector<std::string> event_ids;
 };
@@ -176,15 +180,16 @@ struct QueueLogQuery {
 };
 // The types of AdminRequest for which is_read() is true.
 template <typename T>
-concept CommittedQuery = std::same_as<T, QueueQuery> || std::same_as<T, QueuesQuery> ||
-    std::same_as<T, CheckpointsQuery> || std::same_as<T, RecoveryQuery> ||
-    std::same_as<T, CorrelationQuery> || std::same_as<T, FailuresQuery> || std::same_as<T, HoldingQuery> ||
-    std::same_as<T, EventIdsQuery> || std::same_as<T, WorkerLogQuery> || std::same_as<T, QueueLogQuery>;
+concept CommittedQuery =
+    std::same_as<T, QueueQuery> || std::same_as<T, QueuesQuery> || std::same_as<T, CheckpointsQuery> ||
+    std::same_as<T, RecoveryQuery> || std::same_as<T, CorrelationQuery> || std::same_as<T, FailuresQuery> ||
+    std::same_as<T, HoldingQuery> || std::same_as<T, UnattendedQuery> || std::same_as<T, EventIdsQuery> ||
+    std::same_as<T, WorkerLogQuery> || std::same_as<T, QueueLogQuery>;
 
 using AdminRequest =
     std::variant<std::monostate, QueueChange, Revival, Removal, MetricsRequest, WorkersRequest, SignOff,
                  NoteAsks, QueueQuery, QueuesQuery, CheckpointsQuery, RecoveryQuery, CorrelationQuery,
-                 FailuresQuery, HoldingQuery, EventIdsQuery, WorkerLogQuery, QueueLogQuery>;
+                 FailuresQuery, HoldingQuery, UnattendedQuery, EventIdsQuery, WorkerLogQuery, QueueLogQuery>;
 
 // What one caller asks for. The parts are independent; core.h states the order in which they run.
 // REQUIRES: every field has been validated (model/validate.h). A command with `get`, `list` or a query has no
@@ -282,8 +287,8 @@ using AdminAnswer =
     std::variant<std::monostate, Result<QueueChanged>, Result<Revived>, Removed, Metrics,
                  std::vector<ListedWorker>, Result<QueueDocument>, Result<std::vector<QueueDocument>>,
                  Result<std::vector<Checkpoint>>, Result<Recovery>, Result<Correlation>,
-                 Result<std::vector<FailureGroup>>, Result<std::int64_t>, Result<FoundEvents>,
-                 Result<WorkerLogPage>, Result<std::vector<QueueLogEntry>>>;
+                 Result<std::vector<FailureGroup>>, Result<std::int64_t>, Result<std::vector<std::int64_t>>,
+                 Result<FoundEvents>, Result<WorkerLogPage>, Result<std::vector<QueueLogEntry>>>;
 
 // The answers to the parts that a command has, or one error for the whole command.
 struct Answer {

@@ -91,19 +91,17 @@ TEST_P(CoreAsks, ACancelledPollCountsAsAskingUntilItWasCancelled) {
   EXPECT_EQ(workers().at(0).state, WorkerState::idle);
 }
 
-TEST_P(CoreAsks, AStaleWorkerThatStillAsksAttendsItsQueue) {
+TEST_P(CoreAsks, AStaleWorkerThatStillAsksSubscribesToItsQueue) {
   add();
   driver.claim("t", "w:1");
   clock().advance(31s);
   add();
   EXPECT_EQ(workers().at(0).state, WorkerState::stale);
   EXPECT_EQ(metrics().queues.at(0).subscribers, 0);
-  EXPECT_EQ(metrics().queues.at(0).unattended, 1);
 
   driver.run(claim({"other"}, "w:1"));
   EXPECT_EQ(workers().at(0).state, WorkerState::stale);
   EXPECT_EQ(metrics().queues.at(0).subscribers, 1);
-  EXPECT_EQ(metrics().queues.at(0).unattended, 0);
 }
 
 TEST_P(CoreAsks, AGoneWorkerLeavesTheListAfterADay) {
@@ -130,14 +128,12 @@ TEST_P(CoreAsks, PollsOfOneWorkerAreStoredEveryTenSecondsAndNotEachTime) {
   EXPECT_EQ(workers().at(0).row.last_seen, kStart + 20s);
 }
 
-TEST_P(CoreAsks, AQueueWithoutASubscriberIsUnattended) {
+TEST_P(CoreAsks, AWorkerThatClaimsSubscribesToItsQueue) {
   add();
-  EXPECT_EQ(metrics().queues.at(0).unattended, 1);
+  EXPECT_EQ(metrics().queues.at(0).subscribers, 0);
 
   driver.claim("t", "w:1");
-  add();
   EXPECT_EQ(metrics().queues.at(0).subscribers, 1);
-  EXPECT_EQ(metrics().queues.at(0).unattended, 0);
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ Answer ReadThread::answer(const Command& command) {
                  },
                  [&](const FailuresQuery& it) { answer.admin = reader_->failures(it.queue, it.limit); },
                  [&](const HoldingQuery& it) { answer.admin = reader_->holding(it.worker_id, it.queue); },
+                 [&](const UnattendedQuery& it) { answer.admin = reader_->unattended(it.queues); },
                  [&](const EventIdsQuery& it) { answer.admin = find(it); },
                  [&](const WorkerLogQuery& it) { answer.admin = reader_->worker_log(it.filter); },
                  [&](const QueueLogQuery& it) { answer.admin = queue_log(it.filter); },

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,7 @@ struct QueueMetrics {
   std::optional<Millis> oldest_pending;  // age of the oldest pending event
   bool backpressure = false;
   std::int64_t subscribers = 0;  // workers that ask for events of the queue
-  std::int64_t unattended = 0;   // pending events, when they can be claimed and no worker asks for them
+  std::int64_t unattended = 0;   // ready events that no worker asks for; see set_unattended()
   Histogram wait;                // seconds, from due to claimed
   Histogram run;                 // seconds, from claimed to reported
 };
@@ -93,9 +94,17 @@ struct Metrics {
 // hanging event may go on asking for others.
 [[nodiscard]] bool is_asking(const ListedWorker& worker);
 
-// Sets `subscribers` and `unattended` of all queues from the workers. `unattended` counts by queue and not by
-// tag, because the tags of waiting events are not counted: a worker that asks for one tag of a queue attends
-// the whole queue.
+// Sets `subscribers` of all queues from the workers.
 void count_subscribers(Metrics& metrics);
+
+// The queues that may have ready events which no worker asks for, with the tags that workers do ask for,
+// sorted. Leaves out queues without live events, paused queues, and queues of which a worker asks for all
+// events.
+[[nodiscard]] std::vector<AskedTags> asked_tags(const Metrics& metrics);
+
+// Sets `unattended` of the queues in `asked` to the counts of Reader::unattended() for them. The Core does
+// not know this figure, because it needs the ready index: engines add it to the Core's metrics. REQUIRES:
+// both have the same size.
+void set_unattended(Metrics& metrics, std::span<const AskedTags> asked, std::span<const std::int64_t> counts);
 
 }  // namespace eventq

@@ -24,6 +24,13 @@ struct Selector {
   friend bool operator==(const Selector&, const Selector&) = default;
 };
 
+// The tags that workers ask for in a queue. Empty: no worker asks for any event of it.
+struct AskedTags {
+  std::string queue;
+  std::vector<std::string> tags;
+  friend bool operator==(const AskedTags&, const AskedTags&) = default;
+};
+
 enum class ListOrder : std::uint8_t { ascending, descending };  // by id
 
 // What the events of a list have beside the fields of a summary.

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 WorkerState asked(Millis ago, Millis stale_after = 30s) { return state_of({.asked_ago = ago}, stale_after); }
 
@@ -62,39 +63,70 @@ Metrics metrics_with(const ListedWorker& worker) {
   return metrics;
 }
 
-TEST(Subscribers, AnActiveWorkerThatAsksForAQueueAttendsIt) {
-  Metrics metrics = metrics_with({.asks = {{"mail", {"a"}}, {"mail", {"b"}}}, .state = WorkerState::active});
+TEST(Subscribers, AnActiveWorkerThatAsksForAQueueSubscribesToItOnce) {
+  Metrics metrics =
+      metrics_with({.asks = {{"mail", {"b"}}, {"mail", {"a", "b"}}}, .state = WorkerState::active});
   count_subscribers(metrics);
 
   EXPECT_EQ(metrics.queues[0].subscribers, 1);
-  EXPECT_EQ(metrics.queues[0].unattended, 0);
+  EXPECT_THAT(asked_tags(metrics), ElementsAre(AskedTags{"mail", {"a", "b"}}));
 }
 
-TEST(Subscribers, AnIdleWorkerAndAWorkerOfAnotherQueueDoNotAttendAQueue) {
+TEST(Subscribers, AnIdleWorkerAndAWorkerOfAnotherQueueAskForNothingOfAQueue) {
   for (const ListedWorker& worker : {ListedWorker{.asks = {{"mail", {}}}, .state = WorkerState::idle},
                                      ListedWorker{.asks = {{"mail", {}}}, .state = WorkerState::stale},
                                      ListedWorker{.asks = {{"main", {}}}, .state = WorkerState::active}}) {
     Metrics metrics = metrics_with(worker);
     count_subscribers(metrics);
     EXPECT_EQ(metrics.queues[0].subscribers, 0);
-    EXPECT_EQ(metrics.queues[0].unattended, 2);
+    EXPECT_THAT(asked_tags(metrics), ElementsAre(AskedTags{"mail", {}}));
   }
 }
 
-TEST(Subscribers, AStaleWorkerThatStillAsksAttendsItsQueue) {
-  Metrics metrics = metrics_with({.asks = {{"mail", {}}}, .asked_lately = true, .state = WorkerState::stale});
+TEST(Subscribers, AStaleWorkerThatStillAsksSubscribes) {
+  Metrics metrics =
+      metrics_with({.asks = {{"mail", {"a"}}}, .asked_lately = true, .state = WorkerState::stale});
   count_subscribers(metrics);
 
   EXPECT_EQ(metrics.queues[0].subscribers, 1);
-  EXPECT_EQ(metrics.queues[0].unattended, 0);
+  EXPECT_THAT(asked_tags(metrics), ElementsAre(AskedTags{"mail", {"a"}}));
+}
+
+TEST(Subscribers, AWorkerThatAsksForAllEventsOfAQueueLeavesNoneUnattended) {
+  const Metrics metrics =
+      metrics_with({.asks = {{"mail", {"a"}}, {"mail", {}}}, .state = WorkerState::active});
+
+  EXPECT_THAT(asked_tags(metrics), IsEmpty());
 }
 
 TEST(Subscribers, EventsOfAPausedQueueDoNotWaitForAWorker) {
   Metrics metrics = metrics_with({.state = WorkerState::gone});
   metrics.queues[0].paused = true;
-  count_subscribers(metrics);
+
+  EXPECT_THAT(asked_tags(metrics), IsEmpty());
+}
+
+TEST(Subscribers, AQueueWithoutLiveEventsIsNotSearched) {
+  Metrics metrics = metrics_with({.state = WorkerState::gone});
+  metrics.queues[0].counts.fill(0);
+  metrics.queues[0].counts.at(static_cast<std::size_t>(Status::failed)) = 3;
+  EXPECT_THAT(asked_tags(metrics), IsEmpty());
+
+  // Its lease may have expired.
+  metrics.queues[0].counts.at(static_cast<std::size_t>(Status::processing)) = 1;
+  EXPECT_THAT(asked_tags(metrics), ElementsAre(AskedTags{"mail", {}}));
+}
+
+TEST(Subscribers, TheCountsOfUnattendedEventsGoToTheirQueues) {
+  Metrics metrics;
+  for (const char* name : {"a", "b", "c"}) metrics.queues.push_back({.queue = name});
+  metrics.queues[0].unattended = 9;
+
+  set_unattended(metrics, std::vector<AskedTags>{{"b", {}}, {"c", {"x"}}}, std::vector<std::int64_t>{4, 5});
 
   EXPECT_EQ(metrics.queues[0].unattended, 0);
+  EXPECT_EQ(metrics.queues[1].unattended, 4);
+  EXPECT_EQ(metrics.queues[2].unattended, 5);
 }
 
 TEST(Subscribers, WorkersAreCountedByState) {

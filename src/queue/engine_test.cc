@@ -112,6 +112,35 @@ TEST_F(EngineTest, WithEightPublishersAndEightWorkersEveryEventIsWorkedOnOnce) {
   EXPECT_EQ(count(Status::processing), 0);
 }
 
+TEST_F(EngineTest, AWorkerOfOneTagDoesNotHideWaitingEventsOfAnother) {
+  const auto unattended = [&] {
+    const Answer answer = engine->call({.admin = MetricsRequest{}});
+    return std::get<Metrics>(answer.admin).queues.at(0).unattended;
+  };
+  for (const char* tag : {"a", "b", "b"}) engine->call(publish({.title = tag, .tags = {tag}}));
+  engine->call(publish({.title = "both", .tags = {"a", "b"}}));
+  EXPECT_EQ(unattended(), 4);
+
+  engine->call(claim({"a"}, "host:1"));
+  EXPECT_EQ(unattended(), 2);
+
+  engine->call(claim({"c", "b"}, "host:2"));
+  EXPECT_EQ(unattended(), 0);
+
+  clock.advance(31s);  // both hold an event without a sign of life, and ask for no other
+  EXPECT_EQ(unattended(), 2);
+  engine->call(claim({}, "host:3"));
+  EXPECT_EQ(unattended(), 0);
+}
+
+TEST_F(EngineTest, MetricsOfAStoppedEngineAreRefused) {
+  engine->stop();
+
+  const Answer answer = engine->call({.admin = MetricsRequest{}});
+  ASSERT_TRUE(answer.error);
+  EXPECT_EQ(answer.error->code, ErrorCode::unavailable);
+}
+
 TEST_F(EngineTest, AWorkersReportIsSeenByAReadMadeAfterItsAnswer) {
   engine->call(publish({.title = "mail", .tags = {"a"}}));
   engine->call(claim({"a"}, "host:1"));

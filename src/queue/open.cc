@@ -8,12 +8,14 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/process_name.h"
 #include "core/core.h"
 #include "engine/commit_thread.h"
 #include "engine/engine.h"
+#include "engine/metrics_calls.h"
 #include "engine/read_thread.h"
 #include "engine/recovered_core.h"
 #include "eventq/client.h"
@@ -51,6 +53,8 @@ class StoreEngine final : public Engine {
         retention_(
             *parts_.retention_reader, [this](Command command) { return call(std::move(command)); },
             parts_.files.get(), default_policy(options)),
+        metrics_calls_([this](Envelope<Command> request) { commit_thread_.submit(std::move(request)); },
+                       [this](Envelope<Command> request) { read_thread_.submit(std::move(request)); }),
         commit_thread_(*parts_.store, *parts_.core, clock, logger_),
         read_thread_(std::move(parts_.reader)),
         retention_thread_([this](TimePoint now) { return retention_.step(now); }, clock, logger_) {}
@@ -61,7 +65,9 @@ class StoreEngine final : public Engine {
 
   void submit(Command command, AnswerSink& sink, std::uint64_t token) override {
     Envelope<Command> request{{&sink, token}, std::move(command)};
-    if (request.content.is_read()) {
+    if (std::holds_alternative<MetricsRequest>(request.content.admin)) {
+      metrics_calls_.start(std::move(request));
+    } else if (request.content.is_read()) {
       read_thread_.submit(std::move(request));
     } else {
       commit_thread_.submit(std::move(request));
@@ -89,6 +95,7 @@ class StoreEngine final : public Engine {
   const Logger logger_;
   EngineParts parts_;
   Retention retention_;
+  MetricsCalls metrics_calls_;
   CommitThread commit_thread_;
   ReadThread read_thread_;
   RetentionThread retention_thread_;

@@ -197,6 +197,18 @@ std::int64_t merged(const HoldingQuery&, const std::vector<std::int64_t>& counts
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
+// Each shard counts up to the limit, so their sum can be beyond it.
+std::vector<std::int64_t> merged(const UnattendedQuery& ask,
+                                 const std::vector<std::vector<std::int64_t>>& shards) {
+  std::vector<std::int64_t> all(ask.queues.size());
+  for (const std::vector<std::int64_t>& counts : shards) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = std::min<std::int64_t>(all[i] + counts[i], limits::kUnattended);
+    }
+  }
+  return all;
+}
+
 FoundEvents merged(const EventIdsQuery& ask, std::vector<FoundEvents> lists) {
   FoundEvents all;
   all.events.resize(ask.event_ids.size());

@@ -447,7 +447,19 @@ TEST(Merge, AWorkerThatAsksOnOneShardAndHoldsAnEventOnAnotherIsActiveAndSubscrib
   const auto& metrics = std::get<Metrics>(all.admin);
   EXPECT_EQ(metrics.workers.at(0).state, WorkerState::active);
   EXPECT_EQ(metrics.queues.at(0).subscribers, 1);
-  EXPECT_EQ(metrics.queues.at(0).unattended, 0);
+}
+
+TEST(Merge, UnattendedEventsOfAllShardsAddUpToAThousandAtMost) {
+  using Counts = Result<std::vector<std::int64_t>>;
+  const auto counted = [](std::vector<std::int64_t> counts) {
+    Answer answer;
+    answer.admin = Counts(std::move(counts));
+    return answer;
+  };
+  const Answer all = merge_all(asking(UnattendedQuery{{{"a", {}}, {"b", {}}, {"c", {}}}}),
+                               {counted({2, 999, 1000}), counted({3, 1, 1})});
+
+  EXPECT_THAT(*std::get<Counts>(all.admin), ElementsAre(5, 1000, 1000));
 }
 
 TEST(Merge, AChangeOfAQueueAddsUpItsResultsOnEachShard) {

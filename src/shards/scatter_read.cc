@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/metrics_calls.h"
 #include "model/shard_of.h"
 #include "shards/merge.h"
 #include "shards/scatter.h"
@@ -56,12 +57,22 @@ class ReadScatter final : public Scatter {
 
   void take_answer(Dispatch& dispatch, int shard, Answer answer) override {
     answers_[static_cast<std::size_t>(shard)].commit_threads.push_back(std::move(answer));
-    if (--outstanding_ == 0) dispatch.finish(merge(command_, std::move(answers_)));
+    if (--outstanding_ > 0) return;
+    Answer whole = merge(command_, std::exchange(answers_, {}));
+    if (measured_) return dispatch.finish(with_unattended(*std::move(measured_), asked_, whole));
+    asked_ = left_to_count(whole);
+    if (asked_.empty()) return dispatch.finish(std::move(whole));
+    measured_ = std::move(whole);
+    command_ = {.admin = UnattendedQuery{asked_}};
+    start(dispatch);
   }
 
  private:
-  const Command command_;
+  Command command_;
   std::vector<ShardAnswer> answers_;
+  // The second step of a MetricsRequest, see metrics_calls.h.
+  std::optional<Answer> measured_;
+  std::vector<AskedTags> asked_;
   std::size_t outstanding_ = 0;
 };
 

@@ -626,6 +626,60 @@ TEST_F(ScatterRead, MetricsAreAskedOfEveryCommitThread) {
   EXPECT_EQ(std::get<Metrics>(whole.admin).waiting_claims, 4);
 }
 
+// The metrics of a queue with one pending event.
+Answer measured_queue() {
+  Metrics metrics;
+  metrics.queues.push_back({.queue = "mail"});
+  metrics.queues[0].counts.at(static_cast<std::size_t>(Status::pending)) = 1;
+  metrics.workers = {
+      {.row = {.id = "w"}, .asks = {{"mail", {"a"}}}, .asked_lately = true, .state = WorkerState::active}};
+  Answer answer;
+  answer.admin = std::move(metrics);
+  return answer;
+}
+
+Answer counted(std::int64_t unattended) {
+  Answer answer;
+  answer.admin = Result<std::vector<std::int64_t>>(std::vector{unattended});
+  return answer;
+}
+
+TEST_F(ScatterRead, TheReadersOfAllShardsCountTheUnattendedEventsAfterTheMetrics) {
+  start(ask(MetricsRequest{}));
+  for (const int shard : {0, 0, 1, 1}) exchange(shard, measured_queue());
+  ASSERT_THAT(dispatch.sent, SizeIs(2));
+  const auto& query = std::get<UnattendedQuery>(dispatch.sent.front().command.admin);
+  EXPECT_THAT(query.queues, ElementsAre(AskedTags{"mail", {"a"}}));
+
+  exchange(0, counted(2));
+  exchange(1, counted(3));
+
+  EXPECT_EQ(std::get<Metrics>(whole.admin).queues.at(0).unattended, 5);
+}
+
+TEST_F(ScatterRead, MetricsNameAShardThatBecomesUnavailableBeforeItCountsUnattendedEvents) {
+  start(ask(MetricsRequest{}));
+  for (const int shard : {0, 0, 1, 1}) exchange(shard, measured_queue());
+
+  exchange(0, Answer{.error = unavailable(0)});
+  exchange(1, counted(3));
+
+  EXPECT_FALSE(whole.error);
+  EXPECT_THAT(whole.missing, ElementsAre(0));
+  EXPECT_EQ(std::get<Metrics>(whole.admin).queues.at(0).unattended, 3);
+}
+
+TEST_F(ScatterRead, MetricsAnswerAlsoIfAllShardsBecomeUnavailableBeforeTheyCountUnattendedEvents) {
+  start(ask(MetricsRequest{}));
+  for (const int shard : {0, 0, 1, 1}) exchange(shard, measured_queue());
+
+  for (const int shard : {0, 1}) exchange(shard, Answer{.error = unavailable(shard)});
+
+  EXPECT_FALSE(whole.error);
+  EXPECT_THAT(whole.missing, ElementsAre(0, 1));
+  EXPECT_EQ(std::get<Metrics>(whole.admin).queues.at(0).subscribers, 1);
+}
+
 TEST_F(ScatterRead, ACorrelationHasEndedWhenItHasEndedOnAllShards) {
   start(wait_for(WaitRequest::Correlated{"batch"}));
 

@@ -155,6 +155,9 @@ struct Working {
 // A claim stops at this many bytes of payload, because 1000 large events would not fit in memory.
 inline constexpr std::size_t kClaimBytes = limits::kBatchBody;
 
+// Reader::unattended() stops after this many tags and events of one queue: some 10 ms of a read thread.
+inline constexpr std::size_t kUnattendedScan = 4 * limits::kUnattended;
+
 class Transaction {
  public:
   virtual ~Transaction() = default;
@@ -340,6 +343,11 @@ class Reader {
   virtual Result<Working> working() = 0;
   // How many events of a queue a worker holds. An expired lease counts until promote() reads it.
   virtual Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) = 0;
+  // For each of the queues, how many events of the ready index have none of the tags. Counts at most
+  // limits::kUnattended of a queue, and reads at most kUnattendedScan entries of the index for it. Each tag
+  // is read in the order of claims: an event that no worker asks for stays, while those before it leave.
+  // REQUIRES: the tags of each queue are sorted.
+  virtual Result<std::vector<std::int64_t>> unattended(std::span<const AskedTags> queues) = 0;
 };
 
 class Store {

@@ -2653,7 +2653,7 @@ export interface components {
             subscribers: number;
             /**
              * Format: int64
-             * @description Pending events, if no worker asks for events of the queue and the queue is not paused; else 0.
+             * @description Events that can run now and none of whose tags a worker asks for. Counted up to 1000: 1000 means 1000 or more. 0 if the queue is paused.
              */
             unattended: number;
             /** Format: int64 */

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <ostream>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "cli/framework/store_path.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal_text.h"
+#include "eventq/limits.h"
 #include "tools/backup/backup.h"
 
 namespace eventq::cli {
@@ -82,7 +83,7 @@ Diagnosis check_clock(const client::HttpResponse& response) {
   return judge_clock(ours - *theirs);
 }
 
-void check_queue(const JsonValue& queue, bool attended, std::vector<Diagnosis>& found) {
+void check_queue(const JsonValue& queue, std::int64_t unattended, std::vector<Diagnosis>& found) {
   const std::string name = text_at(queue, "id").value_or("?");
   const auto number = [&](std::string_view path) { return integer_at(queue, path).value_or(0); };
   if (text_at(queue, "status") != "active") {
@@ -94,10 +95,13 @@ void check_queue(const JsonValue& queue, bool attended, std::vector<Diagnosis>& 
         {State::warn, "queue " + name, "is full: " + grouped(number("depth")) + " live events",
          "start more workers, or eventq queue set " + name + " maxQueueDepth=" + std::to_string(2 * *most)});
   }
-  const bool paused = text_at(queue, "status") == "paused";
-  if (!attended && !paused && number("counts.PENDING") > 0) {
+  if (unattended > 0) {
+    // The server stops counting there.
+    const bool more = unattended == static_cast<std::int64_t>(limits::kUnattended);
     found.push_back({State::warn, "queue " + name,
-                     grouped(number("counts.PENDING")) + " events wait and no worker asks for them",
+                     grouped(unattended) + (more ? " or more" : "") +
+                         (unattended == 1 ? " event waits and no worker asks for it"
+                                          : " events wait and no worker asks for them"),
                      "eventq work TAGS --exec CMD --queue " + name});
   }
   const std::int64_t average = number("queueMetrics.avgProcessingTimeMs");
@@ -110,27 +114,23 @@ void check_queue(const JsonValue& queue, bool attended, std::vector<Diagnosis>& 
 }
 
 void check_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
-  const auto workers = invocation.server.call({.target = "/workers"});
+  const auto metrics = invocation.server.call({.target = "/metrics"});
   const auto queues = invocation.server.call({.target = "/queues"});
-  if (!workers || !queues || workers->status != 200 || queues->status != 200) {
+  if (!metrics || !queues || metrics->status != 200 || queues->status != 200) {
     found.push_back({State::warn, "queues", "the server does not list them", "check its log"});
     return;
   }
-  const AnswerJson workers_body(workers->body);
-  // By queue: this check does not compare tags.
-  std::set<std::string> attended;
-  for (const JsonValue& worker : elements_at(*workers_body, "workers")) {
-    // An older server lists no `asks`, but the queue of the last request.
-    if (!text_at(worker, "asks")) attended.insert(text_at(worker, "queue").value_or(""));
-    for (const JsonValue& ask : elements_at(worker, "asks"))
-      attended.insert(text_at(ask, "queue").value_or(""));
+  const AnswerJson metrics_body(metrics->body);
+  std::map<std::string, std::int64_t> unattended;
+  for (const JsonValue& queue : elements_at(*metrics_body, "queues")) {
+    unattended[text_at(queue, "queue").value_or("")] = integer_at(queue, "unattended").value_or(0);
   }
   const AnswerJson body(queues->body);
   // Only problems of queues are listed; one line stands for all queues without a problem.
   const std::size_t before = found.size();
   const auto list = elements_at(*body, "queues");
   for (const JsonValue& queue : list) {
-    check_queue(queue, attended.contains(text_at(queue, "id").value_or("")), found);
+    check_queue(queue, unattended[text_at(queue, "id").value_or("")], found);
   }
   if (found.size() == before) {
     found.push_back({State::ok, "queues", std::to_string(list.size()) + ", nothing to fix"});

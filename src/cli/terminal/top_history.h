@@ -26,7 +26,7 @@ struct TopQueue {
   std::int64_t completions = 0;
   std::int64_t failures = 0;
   std::optional<double> oldest_seconds;  // the age of the oldest waiting event
-  std::int64_t unattended = 0;           // waiting events, if no worker asks for them
+  std::int64_t unattended = 0;           // events that wait and no worker asks for
 };
 
 struct TopWorker {

@@ -398,6 +398,7 @@ Step random_read(Random& random, EventId id, TimePoint now) {
   const bool one_queue = random.one_in(2);
   const Status status = random.of<Status>(7);
   const TimePoint before = now - std::chrono::seconds(random.below(600));
+  std::vector<std::string> asked_tags = random.tags();  // sorted
   return [=, limit = random.below(10)](Side& side) {
     Reader& reader = *side.reader;
     const auto asked = one_queue ? std::optional(queue) : std::nullopt;
@@ -415,7 +416,10 @@ Step random_read(Random& random, EventId id, TimePoint now) {
            describe(must(reader.queue_log({queue, "", limit}))) + "\n" +
            describe(must(reader.queue_log({queue, "5", limit}))) + "\n" +
            std::to_string(must(reader.holding("w:" + std::to_string(limit % 3), queue))) + "\n" +
-           describe(must(reader.working()).workers) + "\n" + text_of(must(reader.working()).processing);
+           testing::PrintToString(must(
+               reader.unattended(std::vector<AskedTags>{{queue, asked_tags}, {"none", {}}, {queue, {}}}))) +
+           "\n" + describe(must(reader.working()).workers) + "\n" +
+           text_of(must(reader.working()).processing);
   };
 }
 

@@ -350,5 +350,75 @@ TEST_P(StoreConformance, NextDueCanBeInThePast) {
   EXPECT_EQ(must(begin()->next_due()), kStart + 1s);
 }
 
+// The unattended events of one queue.
+std::int64_t unattended(Reader& reader, const std::string& queue, std::vector<std::string> asked) {
+  return must(reader.unattended(std::vector<AskedTags>{{queue, std::move(asked)}})).at(0);
+}
+
+TEST_P(StoreConformance, AnEventIsAttendedIfOneOfItsTagsIsAskedFor) {
+  add("a", tagged({"x"}));
+  add("b", tagged({"y"}));
+  add("c", tagged({"y", "z", "x"}));
+  add("d", tagged({"z", "y"}));
+
+  EXPECT_EQ(unattended(reader(), "main", {}), 4);
+  EXPECT_EQ(unattended(reader(), "main", {"x"}), 2);
+  EXPECT_EQ(unattended(reader(), "main", {"y"}), 1);
+  EXPECT_EQ(unattended(reader(), "main", {"x", "z"}), 1);
+  EXPECT_EQ(unattended(reader(), "main", {"x", "y"}), 0);
+  EXPECT_EQ(unattended(reader(), "main", {"X", "yy"}), 4);
+}
+
+TEST_P(StoreConformance, UnattendedEventsAreCountedForEachQueueInTheOrderAsked) {
+  add("a", tagged({"x"}));
+  add("b", [](Event& event) { event.queue = "other"; });
+  add("c", [](Event& event) { event.queue = "other"; });
+
+  const std::vector<AskedTags> asked = {{"other", {}}, {"none", {}}, {"main", {"x"}}, {"main", {}}};
+  EXPECT_EQ(must(reader().unattended(asked)), (std::vector<std::int64_t>{2, 0, 0, 1}));
+  EXPECT_EQ(must(reader().unattended({})), std::vector<std::int64_t>());
+}
+
+TEST_P(StoreConformance, OnlyEventsThatCanRunNowAreUnattended) {
+  add("later", due(now() + 60s));
+  const EventId held = add("held");
+  change(held, [&](Event& event) { hold(event, "w:1", now() + 60s); });
+  end_as(add("ended"), Status::completed);
+  EXPECT_EQ(unattended(reader(), "main", {}), 0);
+
+  clock().advance(61s);
+  commit_with([](Transaction& transaction) { must(transaction.promote(100)); });
+  EXPECT_EQ(unattended(reader(), "main", {}), 2);
+}
+
+TEST_P(StoreConformance, AClaimWithoutTagsDoesNotChangeWhatIsUnattended) {
+  add("a", tagged({"x", "y"}));
+  EXPECT_EQ(claimable({"main", {}}), "a");
+  add("b", tagged({"x"}));
+
+  EXPECT_EQ(unattended(reader(), "main", {}), 2);
+  EXPECT_EQ(unattended(reader(), "main", {"y"}), 1);
+}
+
+TEST_P(StoreConformance, UnattendedEventsAreCountedUpToAThousand) {
+  int added = 0;
+  const auto add_many = [&](int events) {
+    std::vector<Stored> all;
+    for (int i = 0; i < events; ++i) {
+      all.push_back(new_event("event" + std::to_string(++added), now()));
+      all.back().event.tags = {"x", "y"};
+    }
+    commit_with([&](Transaction& transaction) { must(transaction.insert(all)); });
+  };
+  add_many(999);
+  EXPECT_EQ(unattended(reader(), "main", {"z"}), 999);
+  add_many(1);
+  EXPECT_EQ(unattended(reader(), "main", {"z"}), 1000);
+  add_many(1);
+  EXPECT_EQ(unattended(reader(), "main", {"z"}), 1000);
+  EXPECT_EQ(unattended(reader(), "main", {}), 1000);
+  EXPECT_EQ(unattended(reader(), "main", {"y"}), 0);
+}
+
 }  // namespace
 }  // namespace eventq

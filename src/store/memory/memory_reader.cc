@@ -256,6 +256,20 @@ class MemoryReader final : public Reader {
     });
   }
 
+  Result<std::vector<std::int64_t>> unattended(std::span<const AskedTags> queues) override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<std::int64_t> counts;
+    for (const AskedTags& asked : queues) {
+      const auto count = std::count_if(state_.events.begin(), state_.events.end(), [&](const auto& entry) {
+        const Event& event = entry.second.event;
+        const bool attended = !asked.tags.empty() && has_any(event.tags, asked.tags);
+        return entry.second.ready && event.queue == asked.queue && !attended;
+      });
+      counts.push_back(std::min<std::int64_t>(count, limits::kUnattended));
+    }
+    return counts;
+  }
+
  private:
   // In the order of the filter.
   std::vector<const Event*> matching(const ListFilter& filter) const {

@@ -192,4 +192,17 @@ Result<std::int64_t> PostgresReader::holding(const std::string& worker_id, const
   return rows->number(0, 0);
 }
 
+Result<std::vector<std::int64_t>> PostgresReader::unattended(std::span<const AskedTags> queues) {
+  std::vector<std::string> names, asked_tags;
+  std::vector<std::int64_t> places;  // from 1
+  for (const AskedTags& asked : queues) {
+    names.push_back(asked.queue);
+    places.insert(places.end(), asked.tags.size(), std::ssize(names));
+    asked_tags.insert(asked_tags.end(), asked.tags.begin(), asked.tags.end());
+  }
+  return all_rows(
+      run_one(sql::unattended, params_of(names, places, asked_tags, limits::kUnattended, kUnattendedScan)),
+      [](const RowView& row) { return row.integer(0); });
+}
+
 }  // namespace eventq::postgres

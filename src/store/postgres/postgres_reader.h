@@ -42,6 +42,7 @@ class PostgresReader final : public Reader {
   Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) override;
   Result<Working> working() override;
   Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
+  Result<std::vector<std::int64_t>> unattended(std::span<const AskedTags> queues) override;
 
   // As PostgresStore::interrupt(). Threads: any.
   void interrupt(bool interrupted) { reconnector_.interrupt(interrupted); }

@@ -11,6 +11,7 @@
 #include "model/lifecycle.h"
 #include "model/names.h"
 #include "model/page.h"
+#include "model/tags.h"
 #include "store/sqlite/rows.h"
 
 namespace eventq::sqlite {
@@ -185,9 +186,45 @@ class SqliteReader final : public Reader {
     return number_from(holding_.with(worker_id, queue));
   }
 
+  Result<std::vector<std::int64_t>> unattended(std::span<const AskedTags> queues) override {
+    std::vector<std::int64_t> counts;
+    for (const AskedTags& asked : queues) {
+      const auto count = at_one_moment([&] { return count_unattended(asked); });
+      if (!count) return count.error();
+      counts.push_back(*count);
+    }
+    return counts;
+  }
+
  private:
   static Result<Stored> read_whole(const Statement& row) {
     return read_event(row, Transaction::EventFields::all);
+  }
+
+  // Goes from tag to tag, and through the events of the tags that no worker asks for.
+  Result<std::int64_t> count_unattended(const AskedTags& asked) {
+    const auto is_asked = [&](const std::string& tag) { return std::ranges::binary_search(asked.tags, tag); };
+    std::int64_t count = 0;
+    std::string tag;
+    for (std::size_t left = kUnattendedScan; left > 0; --left) {
+      const auto next = one_row(next_ready_tag_.with(asked.queue, tag),
+                                [](const Statement& row) { return std::string(row.text(0)); });
+      if (!next) return next.error();
+      if (!*next) break;
+      tag = **next;
+      if (is_asked(tag)) continue;
+      const auto events = all_rows(ready_tags_.with(asked.queue, tag, left),
+                                   [](const Statement& row) { return split_tags(row.text(0)); });
+      if (!events) return events.error();
+      for (const std::vector<std::string>& tags : *events) {
+        // An event with several tags is counted with the first of them only.
+        const bool first = *std::ranges::min_element(tags) == tag;
+        if (first && std::ranges::none_of(tags, is_asked)) ++count;
+        if (count == static_cast<std::int64_t>(limits::kUnattended)) return count;
+      }
+      left -= std::min(left - 1, events->size());
+    }
+    return count;
   }
 
   // The first column of the only row, such as a count.
@@ -502,6 +539,8 @@ class SqliteReader final : public Reader {
   Statement read_workers_ = prepare_(sql::read_workers);
   Statement processing_ = prepare_(sql::processing);
   Statement holding_ = prepare_(sql::holding);
+  Statement next_ready_tag_ = prepare_(sql::next_ready_tag);
+  Statement ready_tags_ = prepare_(sql::ready_tags);
 };
 
 }  // namespace

@@ -122,6 +122,8 @@ TEST_F(StatementsTest, PollsAndListsUseTheIntendedIndex) {
       "LEFT-JOIN; SEARCH a USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN";
   const Row rows[] = {
       {"ready_by_tag", sql::ready_by_tag, "SEARCH event_ready USING PRIMARY KEY (queue=? AND tag=?)"},
+      {"next_ready_tag", sql::next_ready_tag, "SEARCH event_ready USING PRIMARY KEY (queue=? AND tag>?)"},
+      {"ready_tags", sql::ready_tags, "SEARCH r USING PRIMARY KEY (queue=? AND tag=?); "},
       {"due", sql::due, "SEARCH event_queue USING INDEX event_queue_due (due_at<?)"},
       {"next_due", sql::next_due, "SCAN event_queue USING INDEX event_queue_due"},
       {"find_event", sql::find_event,
