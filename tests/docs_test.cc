@@ -151,6 +151,41 @@ TEST(ReadmeTest, TheTableOfFoldersNamesEveryFolderOfSrc) {
   EXPECT_EQ(named, folders);
 }
 
+// A block that runs the commands in this order, with `eventq ls` before and after each. Ids depend on the
+// order, so only outputs without an id are compared.
+DocsBlock in_order(const std::vector<DocsCommand>& commands) {
+  DocsBlock block{.language = "console", .lines = {"$ eventq ls"}};
+  for (const DocsCommand& command : commands) {
+    block.lines.push_back("$ " + command.text);
+    if (command.text.ends_with("--fields status")) {
+      block.lines.insert(block.lines.end(), command.output.begin(), command.output.end());
+    }
+    block.lines.emplace_back("$ eventq ls");
+  }
+  return block;
+}
+
+// A reader tries the commands in any order: none of them needs another to have run.
+TEST(ReadmeTest, TheFirstCommandsWorkInEveryOrder) {
+  const DocsPage readme = read_docs_page(EVENTQ_SOURCE_DIR "/README.md");
+  const DocsBlock& server = readme.blocks.at(0);
+  ASSERT_EQ(server.note, "stays running");
+  std::vector<DocsCommand> commands = commands_of(readme.blocks.at(1));
+  ASSERT_EQ(std::erase_if(commands, [](const DocsCommand& it) { return it.text == "eventq ls"; }), 1U);
+  ASSERT_EQ(commands.size(), 3U);
+  std::ranges::sort(commands, {}, &DocsCommand::text);
+  int orders = 0;
+  do {
+    DocsSession session;
+    ASSERT_EQ(session.run(server), "");
+    const DocsBlock block = in_order(commands);
+    EXPECT_EQ(session.run(block), "") << testing::PrintToString(block.lines);
+    EXPECT_EQ(session.end(), "");
+    ++orders;
+  } while (std::ranges::next_permutation(commands, {}, &DocsCommand::text).found);
+  EXPECT_EQ(orders, 6);
+}
+
 TEST(ShownOutputTest, AnotherNumberOfAFileIsADifference) {
   ShownOutput shown;
 
