@@ -90,17 +90,22 @@ std::string source_of(const DocsBlock& block) {
   return "#include \"docs/cpp_prelude.h\"\n" + code;
 }
 
+// Checks a source file with the warnings that many users turn on.
+Finished compile(const std::string& source) {
+  return run(
+      {.command = {EVENTQ_CXX, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                   "-I" EVENTQ_SOURCE_DIR "/include", "-I" EVENTQ_SOURCE_DIR "/tests", source},
+       .environment = {},
+       .directory = std::filesystem::path(source).parent_path().string()});
+}
+
 TEST_P(DocsTest, ItsCppCompilesWithoutWarnings) {
   const TemporaryDirectory directory;
   const std::string source = directory.file("block.cc");
   for (const DocsBlock& block : page().blocks) {
     if (block.language != "cpp") continue;
     std::ofstream(source) << source_of(block);
-    const Finished compiled = run(
-        {.command = {EVENTQ_CXX, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                     "-I" EVENTQ_SOURCE_DIR "/include", "-I" EVENTQ_SOURCE_DIR "/tests", source},
-         .environment = {},
-         .directory = directory.file("")});
+    const Finished compiled = compile(source);
     EXPECT_EQ(compiled.exit_code, 0) << where(GetParam(), block) << compiled.err;
   }
 }
@@ -136,6 +141,56 @@ TEST(SourcePagesTest, APageAboutTheSourceContainsNoCommands) {
       EXPECT_THAT(shells, Not(Contains(block.language))) << where(page, block) << "move it to another page";
     }
   }
+}
+
+// Sets one member of each public struct and leaves out the others.
+constexpr const char* kLeavesOutMembers = R"(
+#include "eventq/admin.h"
+#include "eventq/client.h"
+#include "eventq/event_context.h"
+#include "eventq/queue.h"
+#include "eventq/serve.h"
+#include "eventq/worker.h"
+using namespace eventq;
+void publish(Queue& queue) { (void)queue.publish({.title = "x", .tags = {"a"}}); }
+const Actor actor{.by = "x"};
+const Alive alive{.id = EventId{1}};
+const Claim claim{.event = {}};
+const ClientOptions client_options{.worker_id = "x"};
+const Error error{.code = ErrorCode::internal};
+const Event event{.id = EventId{1}};
+const EventContext context{.traceparent = "x"};
+const EventList list{.events = {}};
+const EventQuery query{.queue = "x"};
+const EventSummary summary{.id = EventId{1}};
+const Failure failure{.status_code = 1};
+const FailureSummary failures{.queue = "x"};
+const Figures figures{.queues = {}};
+const Lease lease{.id = EventId{1}};
+const LogEntry entry{.log_id = LogId{1}};
+const NewEvent new_event{.title = "x"};
+const NextRequest request{.worker_id = "x"};
+const NextResult result{.results = {}};
+const Options options{.lease = Millis(1)};
+const Outcome outcome{.status_code = 1};
+const PollRequest poll{.tags = {"a"}};
+const QueueConfig config{.max_queue_depth = 1};
+const QueueFigures queue_figures{.queue = "x"};
+const Report report{.id = EventId{1}};
+const RetryPolicy retry{.kind = {}};
+const Return back{.delay = Millis(1)};
+const ServeOptions serve_options{.host = "x"};
+const Source source{.type = "x"};
+const StreamRequest stream{.queue = "x"};
+const WorkerInfo worker{.worker_id = "x"};
+const WorkerOptions worker_options{.threads = 1};
+)";
+
+TEST(PublicHeadersTest, AProgramLeavesOutMembersOfAStructWithoutAWarning) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory.file("program.cc")) << kLeavesOutMembers;
+  const Finished compiled = compile(directory.file("program.cc"));
+  EXPECT_EQ(compiled.exit_code, 0) << compiled.err;
 }
 
 TEST(ReadmeTest, TheTableOfFoldersNamesEveryFolderOfSrc) {

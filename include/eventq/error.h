@@ -31,8 +31,8 @@ enum class ErrorCode : std::uint8_t {
 
 struct Error {
   ErrorCode code = ErrorCode::internal;
-  std::string message;                  // a sentence that says what is wrong and what would be right
-  std::string field;                    // the member or parameter that is wrong; empty when there is none
+  std::string message = {};             // a sentence that says what is wrong and what would be right
+  std::string field = {};               // the member or parameter that is wrong; empty when there is none
   std::chrono::seconds retry_after{0};  // when a retry may succeed; 0: unknown
 };
 

@@ -28,24 +28,24 @@
 namespace eventq {
 
 struct PollRequest {
-  std::vector<std::string> tags;  // events with at least one of these tags; empty: all events
+  std::vector<std::string> tags = {};  // events with at least one of these tags; empty: all events
   std::string queue = "main";
   const Clock* clock = nullptr;  // decides for this call which events are due; null: the queue's clock
 };
 
 // The result of a finished event. The numbers are stored in its log and have no other effect.
 struct Outcome {
-  std::optional<int> status_code;
-  std::optional<std::int64_t> execution_time_ms;
-  std::vector<std::string> errors;  // if there are any, the event ends as completed_with_errors
-  std::string result = {};          // JSON text, stored with the event; empty and "null": none
+  std::optional<int> status_code = {};
+  std::optional<std::int64_t> execution_time_ms = {};
+  std::vector<std::string> errors = {};  // if there are any, the event ends as completed_with_errors
+  std::string result = {};               // JSON text, stored with the event; empty and "null": none
 };
 
 // The result of a failed event. The numbers are stored in its log and have no other effect.
 struct Failure {
-  std::optional<int> status_code;
-  std::optional<std::int64_t> execution_time_ms;
-  std::string message;
+  std::optional<int> status_code = {};
+  std::optional<std::int64_t> execution_time_ms = {};
+  std::string message = {};
   bool permanent = false;   // true: no retry, even when retries are left
   std::string detail = {};  // what helps to find the cause: a stack trace, or the end of stderr
 };
@@ -54,14 +54,14 @@ struct Failure {
 // count towards max_attempts.
 struct Return {
   Millis delay{0};
-  std::string reason;
+  std::string reason = {};
 };
 
 // A worker's report on one event that it holds.
 struct Report {
   EventId id{};
   int attempt = 0;
-  std::variant<Outcome, Failure, Return> what;
+  std::variant<Outcome, Failure, Return> what = {};
 };
 
 // A heartbeat: the worker still works on the event.
@@ -72,19 +72,19 @@ struct Alive {
 
 // One call of a worker: it reports on events, renews leases and claims new events.
 struct NextRequest {
-  std::string worker_id;  // the worker that calls; empty: the queue object's own worker_id
-  std::vector<Report> reports;
-  std::vector<Alive> alive;
-  std::size_t limit = 0;          // the most events to claim; 0: claim none
-  std::vector<std::string> tags;  // events with at least one of these tags; empty: all events
+  std::string worker_id = {};  // the worker that calls; empty: the queue object's own worker_id
+  std::vector<Report> reports = {};
+  std::vector<Alive> alive = {};
+  std::size_t limit = 0;               // the most events to claim; 0: claim none
+  std::vector<std::string> tags = {};  // events with at least one of these tags; empty: all events
   std::string queue = "main";
   Millis wait{0};  // how long to wait while there is no event to claim
 };
 
 struct NextResult {
-  std::vector<Result<LogEntry>> results;  // one per report, in order
-  std::vector<Result<TimePoint>> leases;  // one per alive, in order: the new end of its lease
-  std::vector<Claim> claims;              // may be empty
+  std::vector<Result<LogEntry>> results = {};  // one per report, in order
+  std::vector<Result<TimePoint>> leases = {};  // one per alive, in order: the new end of its lease
+  std::vector<Claim> claims = {};              // may be empty
 };
 
 class Queue {
