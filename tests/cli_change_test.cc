@@ -164,6 +164,8 @@ TEST_F(CliTest, AFilterWithoutStatusMatchesTheStatusesOfTheCommand) {
   EXPECT_EQ(eventq({"retry", "--held", "--filter", "tag:a", "--dry-run", "-o", "id"}).out,
             failed + "\n" + cancelled + "\n" + held + "\n" + fresh + "\n");
   EXPECT_EQ(eventq({"cancel", "--filter", "older:1h", "--yes"}).err, "No event matches. Nothing changed.\n");
+  EXPECT_EQ(eventq({"cancel", "--filter", "status:CANCELLED", "--dry-run"}).err,
+            "No event matches. Nothing changed.\n");
 }
 
 TEST_F(CliTest, AChangeNeedsIdsOrAFilter) {

@@ -61,6 +61,14 @@ IdRange range_of(const ListFilter& filter);
 // sides, and it misses events only after a clock was set back further.
 inline constexpr std::chrono::minutes kCreatedDisorder{1};
 
+// The bounds of a list by time, moved outwards by the disorder, as far as a time can be.
+inline TimePoint with_disorder_before(TimePoint since) {
+  return since < TimePoint::min() + kCreatedDisorder ? TimePoint::min() : since - kCreatedDisorder;
+}
+inline TimePoint with_disorder_after(TimePoint until) {
+  return until > TimePoint::max() - kCreatedDisorder ? TimePoint::max() : until + kCreatedDisorder;
+}
+
 // A list by time searches the ids of its time. Only an index that finds few events is better than this.
 inline bool is_list_by_time(const ListFilter& filter) {
   return (filter.since || filter.until) && !filter.event_id && !filter.correlation_id;

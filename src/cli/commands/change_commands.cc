@@ -32,6 +32,12 @@ const ChangeAction& change_of(const Invocation& run) {
   return takes_held(run) ? retry_held : retry;
 }
 
+// Whether the command changes events in this status.
+bool is_for(const Invocation& run, const std::string& status) {
+  const auto& statuses = change_of(run).statuses;
+  return std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+}
+
 // `eventq retry` without --held applies to these: events that ended without success, or wait for their next
 // attempt.
 bool waits_for_retry(const JsonValue& event) {
@@ -88,10 +94,10 @@ ExitCode check_one(Invocation& run, std::int64_t id) {
   const std::string name = "event " + std::to_string(id);
   const std::string status = text_at(*event, "status").value_or("");
   if (!is_careful_retry(run)) {
-    const auto& fit = change_of(run).statuses;
-    if (std::find(fit.begin(), fit.end(), status) != fit.end()) return ExitCode::done;
+    if (is_for(run, status)) return ExitCode::done;
     return fail(run, name + " is " + status + ": `eventq " + std::string(run.command.name) +
-                         (takes_held(run) ? " --held" : "") + "` is for " + join_list(fit) + " events.");
+                         (takes_held(run) ? " --held" : "") + "` is for " +
+                         join_list(change_of(run).statuses) + " events.");
   }
   if (waits_for_retry(*event)) return ExitCode::done;
   if (status == "PROCESSING") return left_alone(run, id);
@@ -155,9 +161,10 @@ ExitCode change_filtered(Invocation& run) {
   std::optional<std::size_t> expected;
   if (!read_number(run, "--expect", expected)) return ExitCode::usage;
   const bool careful = is_careful_retry(run);
-  const MatchedEvents found =
-      find_matches(run, *filter, change_of(run).statuses,
-                   [&](const JsonValue& event) { return !careful || waits_for_retry(event); });
+  const auto accepts = [&](const JsonValue& event) {
+    return careful ? waits_for_retry(event) : is_for(run, text_at(event, "status").value_or(""));
+  };
+  const MatchedEvents found = find_matches(run, *filter, change_of(run).statuses, accepts);
   if (found.code != ExitCode::done) return found.code;
   // The number comes from an earlier dry run. If it differs, the user has not seen all of these events.
   if (expected && *expected != found.events.size()) {

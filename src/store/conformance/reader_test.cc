@@ -183,6 +183,8 @@ TEST_P(StoreConformance, AListByPatternErrorOrTimeReturnsOnlyMatchingEvents) {
   EXPECT_EQ(listed({.since = start + 10min, .until = start + 30min}), "b c of 2");
   EXPECT_EQ(listed({.since = start + 1h}), " of 0");
   EXPECT_EQ(listed({.until = start}), " of 0");
+  EXPECT_EQ(listed({.since = TimePoint::min()}), "a b c d of 4");
+  EXPECT_EQ(listed({.until = TimePoint::max()}), "a b c d of 4");
   EXPECT_EQ(listed({.pattern = "invoice.>", .until = start + 20min, .order = ListOrder::descending}),
             "b a of 2");
   EXPECT_EQ(listed({.status = Status::pending, .since = start + 20min}), "c d of 2");

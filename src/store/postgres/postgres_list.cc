@@ -57,12 +57,9 @@ Result<IdRange> PostgresReader::walked_range(const ListFilter& filter) {
   IdRange range = range_of(filter);
   if (!is_list_by_time(filter)) return range;
   // The smallest and the largest time, which a filter without a bound has, find the ends of all ids.
-  const auto time = [](std::optional<TimePoint> bound, Millis disorder, std::int64_t otherwise) {
-    return bound ? millis(*bound + disorder) : otherwise;
-  };
-  const std::int64_t since = time(filter.since, -Millis(kCreatedDisorder), 0);
+  const std::int64_t since = filter.since ? millis(with_disorder_before(*filter.since)) : 0;
   const std::int64_t until =
-      time(filter.until, Millis(kCreatedDisorder), std::numeric_limits<std::int64_t>::max());
+      filter.until ? millis(with_disorder_after(*filter.until)) : std::numeric_limits<std::int64_t>::max();
   const auto rows = run({{sql::created_around, params_of(since, limits::kEventId + 1)},
                          {sql::created_around, params_of(until, limits::kEventId + 1)}});
   if (!rows) return rows.error();

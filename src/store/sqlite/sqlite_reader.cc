@@ -428,12 +428,12 @@ class SqliteReader final : public Reader {
     IdRange range = range_of(filter);
     if (!is_list_by_time(filter)) return range;
     if (filter.since) {
-      const auto around = created_around(*filter.since - kCreatedDisorder);
+      const auto around = created_around(with_disorder_before(*filter.since));
       if (!around) return around.error();
       range.after = std::max(range.after, around->after);
     }
     if (filter.until) {
-      const auto around = created_around(*filter.until + kCreatedDisorder);
+      const auto around = created_around(with_disorder_after(*filter.until));
       if (!around) return around.error();
       range.before = std::min(range.before, around->before);
     }
