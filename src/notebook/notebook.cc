@@ -14,6 +14,7 @@ namespace eventq::notebook {
 namespace {
 
 constexpr std::size_t kAllCommits = 1'000'000'000;
+constexpr std::size_t kPathsShown = 5;  // of the files that no commit takes
 constexpr std::size_t kContent = 64 * 1024 * 1024;
 constexpr std::int64_t kDepth = 1'000'000;  // other programs may change every file of the folder at once
 
@@ -80,6 +81,7 @@ Result<std::shared_ptr<Notebook>> Notebook::open(const NotebookContext& context,
   }
   auto repo = GitRepo::open(row.path);
   if (!repo) return repo.error();
+  repo->bypass_filters(row.settings.git_bypass_filters);
   auto states = open_states(context.state);
   if (!states) return states.error();
   std::shared_ptr<Notebook> opened(
@@ -264,6 +266,9 @@ Result<NotebookStatus> Notebook::status() {
   auto commits = reader_state_.commits(row_.id, 1);
   if (!commits) return commits.error();
   if (!commits->empty()) status.last_commit = std::move(commits->front());
+  auto not_committed = reader_state_.uncommitted(row_.id, kPathsShown);
+  if (!not_committed) return not_committed.error();
+  status.not_committed = std::move(*not_committed);
   status.worker = worker_.status();
   const std::scoped_lock watcher_lock(watcher_mutex_);
   if (watcher_) status.watcher = watcher_->stats();

@@ -49,6 +49,7 @@ struct NotebookStatus {
   WorkerStatus worker;
   WatcherStats watcher;
   std::string watcher_trouble;
+  std::vector<UncommittedFiles> not_committed;  // files that no commit takes, by reason
 };
 
 struct FileContent {

@@ -112,6 +112,9 @@ TEST_F(NotebookBesideGitTest, ABranchWithoutCommitsGetsAllFilesCommitted) {
   commit();
   git("checkout -q --orphan side");
   make("b", "2");
+  // All files are staged. As long as the index is new, git may be about to move HEAD.
+  const std::string index = root_ + "/.git/index";
+  fs::last_write_time(index, fs::last_write_time(index) - std::chrono::minutes(1));
   commit();
   EXPECT_EQ(git("ls-tree --name-only side"), "a\nb\n");
   EXPECT_EQ(git("rev-list --count --all"), "2\n");
@@ -235,6 +238,179 @@ TEST_F(NotebookBesideGitTest, AnEditedFileThatWasMovedIsCommittedBeforeItIsRepla
   commit();
   EXPECT_THAT(git("log -p --format="), HasSubstr("+theirs"));
   EXPECT_EQ(git("show HEAD:b"), "3");
+}
+
+TEST_F(NotebookBesideGitTest, AFileWithAFilterIsListedUntilTheFilterIsGone) {
+  make(".gitattributes", "secret/** filter=crypt\n");
+  make("secret/a", "plaintext");
+  make("b", "1");
+  commit();
+  EXPECT_EQ(git("ls-tree -r --name-only HEAD"), ".gitattributes\nb\n");
+  EXPECT_EQ(notebook_->file_at("secret/a")->git, "filtered");
+  EXPECT_EQ(notebook_->file_at("b")->git, "");
+  const auto status = notebook_->status();
+  ASSERT_EQ(status->not_committed.size(), 1U);
+  EXPECT_EQ(status->not_committed[0].git, "filtered");
+  EXPECT_EQ(status->not_committed[0].count, 1);
+  EXPECT_THAT(status->not_committed[0].paths, ElementsAre("secret/a"));
+  EXPECT_EQ(status->waiting.paths, 0);
+
+  done({.kind = update, .file = id_of(".gitattributes"), .content = ""});
+  commit();
+  commit();  // the files that had a filter became pending with the first one
+  EXPECT_EQ(git("show HEAD:secret/a"), "plaintext");
+  EXPECT_EQ(notebook_->file_at("secret/a")->git, "");
+  EXPECT_TRUE(notebook_->status()->not_committed.empty());
+}
+
+TEST_F(NotebookBesideGitTest, AFolderWithEncryptedFilesKeepsThemWhenItBecomesANotebook) {
+  const std::string path = directory_.file("other");
+  fs::create_directories(path + "/secret");
+  const auto git_there = [&](const std::string& arguments) { return git("-C " + path + " " + arguments); };
+  git_there("init -q");
+  std::ofstream(path + "/.gitattributes") << "secret/** filter=crypt\n";
+  std::ofstream(path + "/secret/key") << "plaintext";
+  git_there("add .gitattributes");
+  const std::string blob = git_there("hash-object -w .gitattributes").substr(0, 40);  // as if encrypted
+  git_there("update-index --add --cacheinfo 100644," + blob + ",secret/key");
+  git_there(kUser + "commit -q -m theirs");
+  NotebookSettings settings;
+  settings.git_commit_interval = Millis(10);
+  ASSERT_TRUE(notebooks_->add("other", path, settings));
+  const auto other = notebooks_->find("other");
+  wait_until([&] { return other->status()->not_committed.size() == 1; }, "the file is listed");
+  wait_until([&] { return other->status()->waiting.paths == 0; }, "nothing is pending");
+  EXPECT_EQ(git_there("log --format=%s"), "theirs\n");
+  EXPECT_EQ(git_there("rev-parse HEAD:secret/key"), blob + "\n");
+}
+
+TEST_F(NotebookBesideGitTest, AFilterThatTheSettingsNameIsBypassed) {
+  const std::string path = directory_.file("other");
+  fs::create_directories(path);
+  std::ofstream(path + "/.gitattributes") << "* filter=lfs\n";
+  NotebookSettings settings;
+  settings.git_commit_interval = Millis(10);
+  settings.git_bypass_filters = "lfs";
+  ASSERT_TRUE(notebooks_->add("other", path, settings));
+  const auto other = notebooks_->find("other");
+  wait_until([&] { return other->status()->worker.commits == 1; }, "the file is committed");
+  EXPECT_TRUE(other->status()->not_committed.empty());
+}
+
+TEST_F(NotebookBesideGitTest, ACommitNamesOnlyTheEventsWhoseChangesAreInIt) {
+  make(".gitignore", "*.tmp\n");
+  make("same", "1");
+  commit();
+  const std::string changed = make("a", "1").event_id;
+  make("x.tmp", "ignored");
+  done({.kind = update, .file = id_of("same"), .content = "2"});
+  done({.kind = update, .file = id_of("same"), .content = "1"});
+  commit();
+  EXPECT_EQ(git("log -1 --format='%(trailers:key=Eventq-Event,valueonly)'"), changed + "\n\n");
+  EXPECT_THAT(notebook_->commits(1, "")->front().event_ids, ElementsAre(changed));
+  EXPECT_EQ(notebook_->status()->waiting.paths, 0);
+}
+
+TEST_F(NotebookBesideGitTest, ALinkDeletedByAnotherProgramIsCommittedAsDeleted) {
+  make("a", "1");
+  commit();
+  fs::create_symlink("a", root_ + "/link");
+  git("add link");
+  git(kUser + "commit -q -m theirs");
+  commit();
+  fs::remove(root_ + "/link");
+  commit();
+  EXPECT_EQ(git("ls-tree --name-only HEAD"), "a\n");
+  EXPECT_EQ(git("status --porcelain"), "");
+}
+
+TEST_F(NotebookBesideGitTest, AFolderInsideAnotherRepositoryNeedsTheSettingGitNested) {
+  const std::string outer = directory_.file("outer");
+  fs::create_directories(outer + "/notes");
+  git("init -q " + outer);
+  const auto refused = notebooks_->add("nested", outer + "/notes", {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_FALSE(fs::exists(outer + "/notes/.git"));
+  NotebookSettings settings;
+  settings.git_nested = true;
+  EXPECT_TRUE(notebooks_->add("nested", outer + "/notes", settings));
+}
+
+// Two branches with many different files, in a notebook that commits as often as it can.
+class NotebookDuringCheckoutTest : public NotebookBesideGitTest {
+ protected:
+  static constexpr int kFiles = 400;
+  NotebookDuringCheckoutTest() {
+    fs::create_directories(path_);
+    there("init -q -b main");
+    write_files("main");
+    there("add .");
+    there(kUser + "commit -q -m main");
+    there("checkout -q -b side");
+    write_files("side");
+    there("add .");
+    there(kUser + "commit -q -m side");
+  }
+  void add() {
+    NotebookSettings settings;
+    settings.git_commit_interval = Millis(1);
+    settings.git_commit_max_files = 1;
+    settings.poll_interval = Millis(10);
+    EXPECT_TRUE(notebooks_->add("other", path_, settings));
+    other_ = notebooks_->find("other");
+  }
+  void write_files(const std::string& content) const {
+    for (int i = 0; i < kFiles; ++i) {
+      std::ofstream(path_ + "/" + std::to_string(i)) << content << i;
+    }
+  }
+  std::string there(const std::string& arguments) { return git("-C " + path_ + " " + arguments); }
+  // Runs git until it succeeds; it may fail only because the notebook commits at this moment.
+  void run_git(const std::string& arguments) {
+    const std::string command = "git " + arguments + " 2> ../err";
+    Process process({{"/bin/sh", "-c", "until " + command + "; do grep -q index.lock ../err || exit 1; done"},
+                     {"HOME=" + directory_.file("")},
+                     path_});
+    EXPECT_EQ(process.wait(kLongTime), 0) << arguments;
+  }
+  void expect_rest(const std::string& content) {
+    const auto is_known = [&] {
+      const auto row = other_->file_at(std::to_string(kFiles - 1));
+      return row && row->hash == hash_of(content + std::to_string(kFiles - 1));
+    };
+    wait_until(is_known, "the last file is known");
+    wait_until([&] { return other_->status()->waiting.paths == 0 && *other_->rescan() == 0; },
+               "nothing is pending");
+  }
+
+  const std::string path_ = directory_.file("other");
+  std::shared_ptr<Notebook> other_;
+};
+
+TEST_F(NotebookDuringCheckoutTest, NoFileOfOneBranchIsCommittedToTheOther) {
+  add();
+  run_git("checkout -q main");
+  expect_rest("main");
+  run_git("checkout -q side");
+  expect_rest("side");
+  EXPECT_EQ(there("log --format=%s side"), "side\nmain\n");
+  EXPECT_EQ(there("log --format=%s main"), "main\n");
+  EXPECT_EQ(there("status --porcelain"), "");
+}
+
+TEST_F(NotebookDuringCheckoutTest, AFastForwardPullAndAResetAreNotDisturbed) {
+  there("clone -q . ../upstream");
+  there("reset -q --hard main");
+  there("checkout -q main");
+  there("branch -q -D side");
+  add();
+  run_git("pull -q --ff-only ../upstream side");
+  expect_rest("side");
+  run_git("reset -q --hard HEAD~1");
+  expect_rest("main");
+  EXPECT_EQ(there("log --format=%s"), "main\n");
+  EXPECT_EQ(there("status --porcelain"), "");
 }
 
 // An editor saves at some moment of an update, and another update replaces that: every save must be in the

@@ -59,6 +59,8 @@ Result<void> NotebookWorker::recover() {
   if (!marks) return marks.error();
   context_.repo.remember(std::move(*marks));
   if (auto put = store_last_commit(); !put) return put;
+  // The attributes may have changed while no server ran.
+  if (auto again = compare_filtered(); !again) return again;
   // Which of these hold another program's content is not stored, so assume all of them do.
   const auto pending = context_.state.pending(notebook_);
   if (!pending) return pending.error();

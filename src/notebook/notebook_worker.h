@@ -73,7 +73,7 @@ class NotebookWorker {
   Result<void> find_retried();
   Result<void> store_last_commit();
   Result<void> store_commit(CommitRow row, const std::vector<PendingChange>& changes,
-                            const std::vector<PendingChange>& again);
+                            const std::vector<PendingChange>& again, std::int64_t last);
   void work();
   [[nodiscard]] bool is_torn(std::size_t from);
   [[nodiscard]] bool is_paused();
@@ -89,11 +89,14 @@ class NotebookWorker {
   Result<void> commit(const SafeToReplace& as_they_are = {});
   Result<void> make_commit(const SafeToReplace& as_they_are);
   Result<void> store_made(const GitCommit& made, std::string message,
-                          const std::vector<PendingChange>& changes, const std::vector<PendingChange>& again);
+                          const std::vector<PendingChange>& changes, const std::set<std::string>& waits);
+  Result<void> note_filtered(const GitCommit& made, const std::vector<std::string>& paths);
+  Result<void> compare_filtered();
   Result<KnownFiles> known_files(const std::vector<std::string>& paths, const SafeToReplace& as_they_are);
   Error commit_failed(const Error& why);
   Result<std::optional<TrailedCommit>> find_commit(const std::vector<PendingChange>& changes);
   Result<void> check_head();
+  Result<void> find_gone_links();
   Result<bool> may_differ(const std::string& path);
   [[nodiscard]] bool is_absent(const std::string& path) const;
   void commit_if_time();

@@ -1,6 +1,7 @@
 // notebook_worker_commit.cc: the git side of the worker: when to commit, which files, how it follows HEAD,
 // and how content of other programs is committed before an operation replaces it. See notebook_worker.h.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "notebook/files/note_path.h"
@@ -13,17 +14,19 @@ namespace {
 constexpr Millis kAfterLeftOut{5000};
 constexpr std::size_t kAllFiles = 1'000'000'000;
 
-// The pending changes, divided by whether a commit contains their paths.
-struct DividedChanges {
-  std::vector<PendingChange> in;
-  std::vector<PendingChange> out;
-};
-DividedChanges divide(const std::vector<PendingChange>& changes, const std::set<std::string>& left_out) {
-  DividedChanges divided;
-  for (const PendingChange& change : changes) {
-    (left_out.contains(change.path) ? divided.out : divided.in).push_back(change);
-  }
-  return divided;
+// The pending changes whose paths are among these.
+std::vector<PendingChange> changes_of(const std::vector<PendingChange>& changes,
+                                      const std::set<std::string>& paths) {
+  std::vector<PendingChange> found;
+  std::copy_if(changes.begin(), changes.end(), std::back_inserter(found),
+               [&](const PendingChange& change) { return paths.contains(change.path); });
+  return found;
+}
+
+std::set<std::string> set_of(const std::vector<std::string>& paths) { return {paths.begin(), paths.end()}; }
+
+bool is_attributes_file(const std::string& path) {
+  return path == ".gitattributes" || path.ends_with("/.gitattributes");
 }
 
 }  // namespace
@@ -46,7 +49,8 @@ void NotebookWorker::commit_if_time() {
 }
 
 Error NotebookWorker::commit_failed(const Error& why) {
-  commit_again_at_ = context_.clock.now() + settings_.git_commit_interval;
+  // A lock of git's may be gone soon, however long the interval is.
+  commit_again_at_ = context_.clock.now() + std::min(settings_.git_commit_interval, kAfterLeftOut);
   note_trouble(status_.commit_trouble, why.message);
   return why;
 }
@@ -57,6 +61,7 @@ Error NotebookWorker::commit_failed(const Error& why) {
 Result<void> NotebookWorker::check_head() {
   const TimePoint now = context_.clock.now();
   head_checked_at_ = now;
+  if (auto found = find_gone_links(); !found) return found;
   auto moved = context_.repo.moved();
   if (!moved) return moved.error();
   if (!*moved) return {};
@@ -79,6 +84,18 @@ Result<void> NotebookWorker::check_head() {
   if (auto put = context_.state.set_git_marks(notebook_, marks, changes); !put) return put;
   context_.repo.remember(std::move(marks));
   return {};
+}
+
+// A link has no row, so change detection does not report its deletion.
+Result<void> NotebookWorker::find_gone_links() {
+  const auto gone = context_.repo.gone_links(context_.folder);
+  if (!gone) return gone.error();
+  std::vector<PendingChange> changes;
+  for (const std::string& path : *gone) {
+    if (is_absent(path)) changes.push_back({0, path, "", "", context_.clock.now()});
+  }
+  if (changes.empty()) return {};
+  return context_.state.add_pending(notebook_, changes);
 }
 
 // Whether the file at `path` may differ from HEAD. An unreadable path or one that no note can have stays as
@@ -118,18 +135,15 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   std::erase_if(paths, [&](const std::string& path) { return waits.contains(path); });
   std::string message;
   // The message is made inside commit(), because only then it is known which paths differ from HEAD.
-  const auto message_for = [&](const std::vector<std::string>& changed,
-                               const std::vector<std::string>& left_out) {
-    std::set<std::string> out = waits;
-    out.insert(left_out.begin(), left_out.end());
-    message = commit_message(changed, divide(*changes, out).in);
+  const auto message_for = [&](const std::vector<std::string>& changed) {
+    message = commit_message(changed, changes_of(*changes, set_of(changed)));
     return message;
   };
   const auto made = context_.repo.commit(context_.folder, paths, message_for, now, *known);
   if (!made) return made.error();
   waits.insert(made->left_out.begin(), made->left_out.end());
-  const auto [in, out] = divide(*changes, waits);
-  if (auto put = store_made(*made, std::move(message), in, out); !put) return put;
+  if (auto noted = note_filtered(*made, paths); !noted) return noted;
+  if (auto put = store_made(*made, std::move(message), *changes, waits); !put) return put;
   std::erase_if(uncommitted_foreign_, [&](const std::string& path) { return !waits.contains(path); });
   // No sooner, even if the maximum number of paths is pending.
   if (!waits.empty()) commit_again_at_ = now + kAfterLeftOut;
@@ -143,21 +157,54 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   return {};
 }
 
-// Records a commit, or that the files equal HEAD: then the user committed them, or the changes undid each
-// other.
+// Stores in the rows which of these paths git's filters keep out of commits. A changed .gitattributes may end
+// that, so then all such files are compared again.
+Result<void> NotebookWorker::note_filtered(const GitCommit& made, const std::vector<std::string>& paths) {
+  const std::set<std::string> filtered = set_of(made.filtered);
+  std::vector<std::string> others;
+  for (const std::string& path : paths) {
+    if (!filtered.contains(path)) others.push_back(path);
+  }
+  if (auto put = context_.state.set_git_note(notebook_, others, ""); !put) return put;
+  if (std::any_of(made.changed.begin(), made.changed.end(), is_attributes_file)) {
+    if (auto again = compare_filtered(); !again) return again;
+  }
+  return context_.state.set_git_note(notebook_, made.filtered, kGitFiltered);
+}
+
+// Makes every file that git's filters keep out of commits pending.
+Result<void> NotebookWorker::compare_filtered() {
+  const auto noted = context_.state.git_noted(notebook_, kGitFiltered, kAllFiles);
+  if (!noted) return noted.error();
+  std::vector<PendingChange> changes;
+  for (const std::string& path : *noted) changes.push_back({0, path, "", "", context_.clock.now()});
+  if (changes.empty()) return {};
+  return context_.state.add_pending(notebook_, changes);
+}
+
+// Records a commit with the changes that it contains. Changes that neither are in it nor wait are dropped:
+// the user committed them, they undid each other, or git ignores or filters their paths.
 Result<void> NotebookWorker::store_made(const GitCommit& made, std::string message,
                                         const std::vector<PendingChange>& changes,
-                                        const std::vector<PendingChange>& again) {
+                                        const std::set<std::string>& waits) {
   CommitRow row{
       .hash = made.hash, .message = std::move(message), .files = static_cast<std::int64_t>(made.files)};
+  auto in = changes_of(changes, set_of(made.changed));
   if (row.hash.empty()) {
     auto found = find_commit(changes);
     if (!found) return found.error();
-    if (*found) row.hash = std::move((*found)->hash);
-    row.message = commit_message(notebook::paths_of(changes), changes);
+    if (*found) {
+      row.hash = std::move((*found)->hash);
+      const auto& named = (*found)->values;
+      std::copy_if(changes.begin(), changes.end(), std::back_inserter(in), [&](const PendingChange& change) {
+        return std::find(named.begin(), named.end(), change.event_id) != named.end();
+      });
+    }
+    row.message = commit_message(notebook::paths_of(in), in);
   }
-  if (!changes.empty()) {
-    if (auto put = store_commit(std::move(row), changes, again); !put) return put;
+  const auto again = changes_of(changes, waits);
+  if (changes.size() > again.size()) {
+    if (auto put = store_commit(std::move(row), in, again, changes.back().number); !put) return put;
   }
   const std::scoped_lock lock(status_mutex_);
   if (!made.hash.empty()) ++status_.commits;
@@ -187,9 +234,10 @@ Result<KnownFiles> NotebookWorker::known_files(const std::vector<std::string>& p
   return known;
 }
 
-// REQUIRES: `row` has no events and no time yet.
+// Stores the commit with the events of its `changes`, and replaces the pending changes up to number `last` by
+// those `again`. REQUIRES: `row` has no events and no time yet.
 Result<void> NotebookWorker::store_commit(CommitRow row, const std::vector<PendingChange>& changes,
-                                          const std::vector<PendingChange>& again) {
+                                          const std::vector<PendingChange>& again, std::int64_t last) {
   row.message.resize(std::min(row.message.find('\n'), row.message.size()));
   row.at = context_.clock.now();
   // Several changes may belong to one event; its id is stored once, at its first position.
@@ -198,8 +246,6 @@ Result<void> NotebookWorker::store_commit(CommitRow row, const std::vector<Pendi
     if (!change.event_id.empty() && seen.insert(change.event_id).second)
       row.event_ids.push_back(change.event_id);
   }
-  std::int64_t last = changes.back().number;
-  for (const PendingChange& change : again) last = std::max(last, change.number);
   return context_.state.add_commit(notebook_, row, last, context_.repo.marks(), again);
 }
 
@@ -223,7 +269,7 @@ Result<void> NotebookWorker::store_last_commit() {
   return store_commit({.hash = (*found)->hash,
                        .message = commit_message(paths, made),
                        .files = static_cast<std::int64_t>(paths.size())},
-                      made, again);
+                      made, again, changes->back().number);
 }
 
 // The newest commit that names one of these events in its trailers and is not recorded.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "notebook/git/git_repo.h"
 #include "store/sqlite/lock_file.h"
 
 namespace eventq::notebook {
@@ -97,6 +98,9 @@ class AllNotebooks final : public Notebooks {
         message.append(" It is left out: ").append(left_out->second) += ".";
       }
       return Error{ErrorCode::conflict, message, row.name == name ? "name" : "path"};
+    }
+    if (!settings.git_nested) {
+      if (auto fits = check_not_nested(real.string()); !fits) return fits.error();
     }
     // Open the repository before the row is stored: a folder that git refuses must not become a notebook.
     if (auto repo = GitRepo::open(real.string()); !repo) return repo.error();

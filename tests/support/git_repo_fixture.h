@@ -88,7 +88,7 @@ class GitRepoTest : public testing::Test {
     return *folder_;
   }
   static MessageFor says(const std::string& message) {
-    return [message](const auto&, const auto&) { return message; };
+    return [message](const auto&) { return message; };
   }
   Result<GitCommit> try_commit(const std::vector<std::string>& paths, const std::string& message = "ours\n") {
     return repo().commit(folder(), paths, says(message), TimePoint(std::chrono::seconds(1'700'000'000)));

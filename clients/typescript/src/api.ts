@@ -2502,7 +2502,20 @@ export interface components {
             worker?: string;
             commit?: string;
             watcher?: string;
+            /** @description Files that no commit takes, by reason. */
+            files?: {
+                git: components["schemas"]["GitReason"];
+                /** Format: int64 */
+                count: number;
+                /** @description The first ones. */
+                paths: components["schemas"]["NotePath"][];
+            }[];
         };
+        /**
+         * @description Why git does not have the content of a file: `filtered`: it has a git filter, such as LFS or git-crypt.
+         * @enum {string}
+         */
+        GitReason: "filtered";
         Notebook: {
             name: components["schemas"]["NotebookName"];
             path: string;
@@ -2586,6 +2599,7 @@ export interface components {
             updated_at?: components["schemas"]["Time"];
             /** @description The event_id of the last change. */
             event_id?: string;
+            git?: components["schemas"]["GitReason"];
         };
         Files: {
             files: components["schemas"]["File"][];

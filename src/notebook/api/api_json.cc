@@ -144,12 +144,26 @@ void write_watcher(JsonWriter& json, const WatcherStats& watcher) {
   json.end_object();
 }
 
-// The current errors of the worker, of git commits and of the watcher.
+void write_uncommitted(JsonWriter& json, const std::vector<UncommittedFiles>& all) {
+  json.begin_array();
+  for (const UncommittedFiles& files : all) {
+    json.begin_object();
+    json.key("git").string(files.git);
+    json.key("count").integer(files.count);
+    json.key("paths").begin_array();
+    for (const std::string& path : files.paths) json.string(path);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+// The current errors of the worker, of git commits and of the watcher, and the files that no commit takes.
 void write_trouble(JsonWriter& json, const NotebookStatus& status) {
   json.begin_object();
   if (!status.worker.worker_trouble.empty()) json.key("worker").string(status.worker.worker_trouble);
   if (!status.worker.commit_trouble.empty()) json.key("commit").string(status.worker.commit_trouble);
   if (!status.watcher_trouble.empty()) json.key("watcher").string(status.watcher_trouble);
+  if (!status.not_committed.empty()) write_uncommitted(json.key("files"), status.not_committed);
   json.end_object();
 }
 
@@ -242,6 +256,7 @@ void write_file(JsonWriter& json, const FileRow& file) {
     if (!file.metadata.extra.empty()) json.key("extra").raw(file.metadata.extra);
     json.key("updated_at").time(file.updated_at);
     if (!file.event_id.empty()) json.key("event_id").string(file.event_id);
+    if (!file.git.empty()) json.key("git").string(file.git);
   }
   json.end_object();
 }

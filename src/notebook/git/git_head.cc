@@ -24,6 +24,12 @@ Result<bool> is_still(git_repository* repo, const GitHead& head) {
   return !head.commit || git_oid_equal(&*now->commit, &*head.commit) != 0;
 }
 
+// The lock files of HEAD and of its branch; the second is empty for a detached HEAD.
+std::array<std::string, 2> locks_of(git_repository* repo, const GitHead& head) {
+  return {std::string(git_repository_path(repo)) + "HEAD.lock",
+          head.name == "HEAD" ? "" : git_repository_commondir(repo) + head.name + ".lock"};
+}
+
 // Records the lock files of HEAD and its branch that this process creates, by inode and birth time, in
 // .git/eventq.locks. A killed process leaves its lock files, and libgit2 does not mark them; the next process
 // removes those that are recorded. A process can die after creating a lock and before recording it. So a "+"
@@ -32,8 +38,7 @@ class HeadLocks {
  public:
   HeadLocks(git_repository* repo, const GitHead& head)
       : name_(std::string(git_repository_path(repo)) + "eventq.locks"),
-        locks_{std::string(git_repository_path(repo)) + "HEAD.lock",
-               head.name == "HEAD" ? "" : git_repository_commondir(repo) + head.name + ".lock"},
+        locks_(locks_of(repo, head)),
         file_(::open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
     // A living process holds this lock.
     if (file_.open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) file_.close();
@@ -133,8 +138,7 @@ Result<GitHead> read_head(git_repository* repo) {
 std::string hash_of(const GitHead& head) { return head.commit ? git_oid_tostr_s(&*head.commit) : ""; }
 
 Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid& commit,
-                       const git_signature* signature, const std::string& log,
-                       std::optional<UserIndex>& index) {
+                       const git_signature* signature, const std::string& log, UserIndex& index) {
   HeadLocks ours(repo, head);
   git::TransactionHandle transaction;
   if (git_transaction_new(transaction.out(), repo) != 0) return git::failure("begin a transaction");
@@ -146,13 +150,20 @@ Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid&
     return git::failure("move " + head.name);
   }
   // Exchange the index first: a git process that reads the new HEAD must not read the old index. If that
-  // fails, HEAD moves without it, and the empty `index` shows the caller that the user's index lacks this
+  // fails, HEAD moves without it, and index.is_exchanged() shows the caller that the user's index lacks this
   // commit.
-  if (index && !index->exchange()) index.reset();
+  index.exchange();
   if (git_transaction_commit(transaction) == 0) return true;
   Error error = git::failure("move " + head.name);
-  if (index) index->exchange();  // undoes the exchange, because HEAD has not moved
+  if (index.is_exchanged()) index.exchange();  // undoes the exchange, because HEAD has not moved
   return error;
+}
+
+std::string lock_on(git_repository* repo, const GitHead& head) {
+  for (const std::string& lock : locks_of(repo, head)) {
+    if (!lock.empty() && ::access(lock.c_str(), F_OK) == 0) return lock;
+  }
+  return "";
 }
 
 void remove_left_locks(git_repository* repo, const GitHead& head) { const HeadLocks left(repo, head); }

@@ -17,11 +17,13 @@ struct GitHead {
 Result<GitHead> read_head(git_repository* repo);
 std::string hash_of(const GitHead& head);  // empty: no commit
 
-// Moves the reference from `head` to `commit`, and exchanges `index` if set. Resets `index` if the exchange
-// failed; HEAD moves all the same. False: HEAD has moved, or another process holds a lock.
+// Moves the reference from `head` to `commit`, and exchanges `index`; HEAD also moves if the exchange fails.
+// False: HEAD has moved, or another process holds a lock.
 Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid& commit,
-                       const git_signature* signature, const std::string& log,
-                       std::optional<UserIndex>& index);
+                       const git_signature* signature, const std::string& log, UserIndex& index);
+
+// The lock file of HEAD or of its branch that exists; empty: none.
+std::string lock_on(git_repository* repo, const GitHead& head);
 
 // Removes the lock files that move_head() of a killed process left.
 void remove_left_locks(git_repository* repo, const GitHead& head);

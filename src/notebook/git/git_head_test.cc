@@ -289,18 +289,6 @@ TEST_F(GitHeadTest, WhenTheSeenCommitIsGoneAllPathsInHeadAreReported) {
   EXPECT_THAT(found->paths, ElementsAre("a", "b"));
 }
 
-TEST_F(GitHeadTest, APathWithAFilterAttributeIsNotReported) {
-  write(".gitattributes", "*.secret filter=crypt\n");
-  write("a.secret", "1");
-  write("a", "1");
-  commit({".gitattributes", "a", "a.secret"});
-  moved();
-  write("a.secret", "2");
-  write("a", "2");
-  git({"commit", "-q", "-a", "-m", "theirs"});
-  EXPECT_THAT(moved_paths(), ElementsAre("a"));
-}
-
 TEST_F(GitHeadTest, AReplacedRepositoryIsNoticedAndNoneIsCreated) {
   write("a", "1");
   commit({"a"});

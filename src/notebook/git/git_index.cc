@@ -9,9 +9,11 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/steady.h"
@@ -93,31 +95,33 @@ bool put_entry(git_index* index, const git_index_entry& wanted) {
   return git_index_add(index, &entry) == 0;
 }
 
-bool follow(git_index* index, git_index* wanted, const Unstaged& unstaged) {
-  std::vector<const git_index_entry*> to_add;
+bool follow(git_index* index, const Unstaged& unstaged, const EntryAfter& after) {
+  std::vector<std::pair<std::string, git_index_entry>> to_add;
   for (const auto& [path, before] : unstaged) {
     if (has_conflict(index, path) || !is_unstaged(index, path, before)) continue;
-    const git_index_entry* entry = git_index_get_bypath(wanted, path.c_str(), 0);
-    if (entry != nullptr) {
-      to_add.push_back(entry);
+    if (const auto entry = after(path)) {
+      to_add.emplace_back(path, *entry);
     } else if (before && git_index_remove(index, path.c_str(), 0) != 0) {
       return false;
     }
   }
   // Add after all removals: a file may replace a folder whose entries had to go first.
-  for (const git_index_entry* entry : to_add) {
-    if (can_add(index, entry->path) && !put_entry(index, *entry)) return false;
+  for (auto& [path, entry] : to_add) {
+    entry.path = path.c_str();
+    if (can_add(index, path) && !put_entry(index, entry)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-std::optional<UserIndex> UserIndex::prepare(const std::string& folder, git_index* wanted,
-                                            const Unstaged& unstaged, LockStamp& stale) {
+Result<std::optional<UserIndex>> UserIndex::lock(const std::string& folder, LockStamp& held) {
   UserIndex index(folder);
-  if (!index.lock(stale) || !index.write(wanted, unstaged)) return std::nullopt;
-  return index;
+  const auto locked = index.take_lock(held);
+  if (!locked) return locked.error();
+  if (!*locked) return std::optional<UserIndex>();
+  index.read();
+  return std::optional(std::move(index));
 }
 
 void UserIndex::remove_left_lock(const std::string& folder) {
@@ -132,16 +136,17 @@ UserIndex::~UserIndex() {
   ::unlink(file(kLock).c_str());
 }
 
-bool UserIndex::lock(LockStamp& stale) {
+// False: another process holds the lock.
+Result<bool> UserIndex::take_lock(LockStamp& held) {
   // The file gets the name index.lock only after the mark is written, so a lock of a killed process always
   // has the mark.
   ::unlink(file(kBefore).c_str());
   Descriptor lock(::open(file(kBefore).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!lock.open() || ::write(lock.number(), kMark.data(), kMark.size()) != ssize_t{kMark.size()} ||
       ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
-    return false;
+    return git::system_failure("lock its index");
   }
-  if (!name_lock() && !wait_for_lock(stale)) {
+  if (!name_lock() && !wait_for_lock(held)) {
     ::unlink(file(kBefore).c_str());
     return false;
   }
@@ -159,9 +164,8 @@ bool UserIndex::name_lock() {
   return name();
 }
 
-// Git holds the lock only briefly, so wait. An index left behind would undo our commit with the user's next
-// one.
-bool UserIndex::wait_for_lock(LockStamp& stale) {
+// Most git commands hold the lock only briefly, so wait.
+bool UserIndex::wait_for_lock(LockStamp& held) {
   const Descriptor changes(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!changes.open() ||
       ::inotify_add_watch(changes.number(), folder_.c_str(), IN_DELETE | IN_MOVED_FROM) < 0) {
@@ -172,10 +176,10 @@ bool UserIndex::wait_for_lock(LockStamp& stale) {
     if (name_lock()) return true;
     const auto there = stamp_of(file(kLock));
     if (!there) continue;  // the lock was just removed
-    if (*there == stale) return false;
+    if (*there == held) return false;
     pollfd ready{.fd = changes.number(), .events = POLLIN, .revents = 0};
     if (::poll(&ready, 1, kLockWaitMs) != 1) {
-      stale = *there;
+      held = *there;
       return false;
     }
     std::array<char, 4096> dropped{};
@@ -185,35 +189,44 @@ bool UserIndex::wait_for_lock(LockStamp& stale) {
   return false;
 }
 
-// Writes index.eventq: a copy of the user's index in which the unstaged paths have the entries of `wanted`.
-// It is on disk, with the mode of the old index, before exchange() gives it the name `index`, so a crash
-// leaves the user one index or the other.
-bool UserIndex::write(git_index* wanted, const Unstaged& unstaged) {
+// Reads the entries from a copy, so that libgit2 writes to the copy.
+void UserIndex::read() {
   ::unlink(file(kNew).c_str());
   ::unlink(file(kNewLock).c_str());
   struct stat before {};
   absent_ = ::stat(file(kIndex).c_str(), &before) != 0;
   std::error_code failed;
-  if (!absent_ && !std::filesystem::copy_file(file(kIndex), file(kNew), failed)) return false;
-
-  git::IndexHandle index;
-  if (git_index_open(index.out(), file(kNew).c_str()) != 0) return false;
-  if (!absent_) keep_racy_entries(index, before.st_mtim.tv_sec);
-  if (!follow(index, wanted, unstaged) || git_index_write(index) != 0) return false;
-
-  const Descriptor written(::open(file(kNew).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!written.open()) return false;
-  if (!absent_ && ::fchmod(written.number(), before.st_mode & 07777) != 0) return false;
-  return ::fsync(written.number()) == 0;
+  if (!absent_ && !std::filesystem::copy_file(file(kIndex), file(kNew), failed)) return;
+  if (!absent_) {
+    mode_ = before.st_mode & 07777;
+    written_at_ = TimePoint(std::chrono::seconds(before.st_mtim.tv_sec));
+  }
+  git::IndexHandle entries;
+  if (git_index_open(entries.out(), file(kNew).c_str()) == 0) entries_ = std::move(entries);
 }
 
-bool UserIndex::exchange() {
+// The new index is on disk, with the mode of the old one, before exchange() gives it the name `index`. So a
+// crash leaves the user one index or the other.
+bool UserIndex::prepare(const Unstaged& unstaged, const EntryAfter& after) {
+  if (entries_ == nullptr) return false;
+  if (written_at_) {
+    keep_racy_entries(
+        entries_, std::chrono::duration_cast<std::chrono::seconds>(written_at_->time_since_epoch()).count());
+  }
+  if (!follow(entries_, unstaged, after) || git_index_write(entries_) != 0) return false;
+  const Descriptor written(::open(file(kNew).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!written.open()) return false;
+  if (!absent_ && ::fchmod(written.number(), mode_) != 0) return false;
+  prepared_ = ::fsync(written.number()) == 0;
+  return prepared_;
+}
+
+void UserIndex::exchange() {
+  if (!prepared_) return;
   const std::string from = file(absent_ && exchanged_ ? kIndex : kNew);
   const std::string to = file(absent_ && exchanged_ ? kNew : kIndex);
   const unsigned how = absent_ ? RENAME_NOREPLACE : RENAME_EXCHANGE;
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), how) != 0) return false;
-  exchanged_ = !exchanged_;
-  return true;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), how) == 0) exchanged_ = !exchanged_;
 }
 
 }  // namespace eventq::notebook

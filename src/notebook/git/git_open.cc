@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "notebook/files/note_path.h"
+#include "notebook/git/git_repo.h"
 
 namespace eventq::notebook {
 namespace {
@@ -104,6 +105,25 @@ Result<void> exclude_own_folder(git_repository* repo) {
 }
 
 }  // namespace
+
+Result<void> check_not_nested(const std::string& path) {
+  struct stat found {};
+  if (::lstat((path + "/.git").c_str(), &found) == 0 || ::stat(path.c_str(), &found) != 0) return {};
+  const dev_t disk = found.st_dev;
+  for (std::filesystem::path above = std::filesystem::path(path); above.has_relative_path();) {
+    above = above.parent_path();
+    if (::stat(above.c_str(), &found) != 0 || found.st_dev != disk) return {};
+    const std::string git = above / ".git";
+    const bool is_file = ::stat(git.c_str(), &found) == 0 && S_ISREG(found.st_mode);
+    if (!is_file && ::stat((git + "/HEAD").c_str(), &found) != 0) continue;
+    return Error{ErrorCode::conflict,
+                 path + " is inside the repository of " + above.string() +
+                     ", which would take a repository in it for a submodule. Name another folder, run git " +
+                     "init in it, or set git_nested to true.",
+                 "path"};
+  }
+  return {};
+}
 
 Result<git::RepositoryHandle> open_repository(const std::string& path, bool may_init) {
   init_libgit2();

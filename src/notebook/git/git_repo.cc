@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -11,7 +13,9 @@
 #include "notebook/git/git_head.h"
 #include "notebook/git/git_index.h"
 #include "notebook/git/git_open.h"
+#include "notebook/git/git_processes.h"
 #include "notebook/git/git_support.h"
+#include "notebook/git/git_tree.h"
 
 namespace eventq::notebook {
 
@@ -19,18 +23,28 @@ struct GitRepo::OpenRepository {
   std::string path;
   git::RepositoryHandle repo;
   Descriptor disk;  // the .git folder, for syncfs() and to notice a replaced repository
-  GitMarks marks;
-  LockStamp stale_lock;
+  GitMarks marks = {};
+  LockStamp held_lock = {};
+  std::set<std::string> bypassed = {};
+  LockStamp links_of = {};  // the index that has these links
+  std::vector<std::string> links = {};
 
+  [[nodiscard]] RepositoryFolders folders() const;
   Result<void> sync() const;
   // The paths that differ between two commits, with their entries in the first. Errors: one of the commits
   // does not exist.
   Result<Unstaged> changed_between(const std::string& from, const std::string& to) const;
+  // Errors: another git process is at work.
+  Result<void> check_free() const;
+  [[nodiscard]] Error locked(const std::string& lock, TimePoint now, ErrorCode code) const;
   // Empty: HEAD moved meanwhile, or another process has locked it.
   Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
                                               const MessageFor& message, TimePoint now,
                                               const KnownFiles& known);
-  Unstaged unstaged(const std::string& parent, const Unstaged& changed) const;
+  Result<bool> move(const GitHead& head, const git_oid& id, const git_signature* signature,
+                    const std::string& message, const TakenPaths& taken, UserIndex& index);
+  Unstaged unstaged(const std::string& parent, const TakenPaths& taken) const;
+  void read_links();
 };
 
 namespace {
@@ -39,6 +53,9 @@ namespace {
 constexpr int kAttempts = 10;
 // A commit that was not recorded before a crash is among the newest; user commits may be on top of it.
 constexpr int kTrailerCommits = 50;
+// Git moves HEAD within milliseconds after it has written the index.
+constexpr std::chrono::seconds kFresh{2};
+constexpr std::chrono::minutes kStaleLock{10};
 
 // The git operation that the user has in progress; empty: none.
 std::string_view user_operation(git_repository* repo) {
@@ -84,30 +101,38 @@ Result<Unstaged> differences(git_repository* repo, git_tree* from, git_tree* to)
   return found;
 }
 
-// Whether a filter program (LFS, git-crypt) produces the committed content: then the file and HEAD always
-// differ here.
-bool is_filtered(git_repository* repo, const std::string& path) {
-  const char* value = nullptr;
-  return git_attr_get(&value, repo, GIT_ATTR_CHECK_FILE_THEN_INDEX, path.c_str(), "filter") == 0 &&
-         git_attr_value(value) == GIT_ATTR_VALUE_STRING;
-}
-
-// HEAD's commit and an in-memory index with its tree; both empty if the branch has no commit.
+// HEAD's commit and its tree; both empty if the branch has no commit.
 struct ParentCommit {
   git::CommitHandle commit;
-  git::IndexHandle files;
+  git::TreeHandle tree;
 };
 
 Result<ParentCommit> read_base(git_repository* repo, const GitHead& head) {
   ParentCommit base;
-  if (git_index_new(base.files.out()) != 0) return git::failure("make an index");
   if (!head.commit) return base;
-  git::TreeHandle tree;
   if (git_commit_lookup(base.commit.out(), repo, &*head.commit) != 0 ||
-      git_commit_tree(tree.out(), base.commit) != 0 || git_index_read_tree(base.files, tree) != 0) {
+      git_commit_tree(base.tree.out(), base.commit) != 0) {
     return git::failure("read the commit of " + head.name);
   }
   return base;
+}
+
+// Errors: conflict while a file in the index is unmerged. It has conflict markers.
+Result<void> check_merged(git_index* index) {
+  if (index == nullptr || git_index_has_conflicts(index) == 0) return {};
+  std::string path;
+  for (std::size_t at = 0; at < git_index_entrycount(index) && path.empty(); ++at) {
+    const git_index_entry* entry = git_index_get_byindex(index, at);
+    if (git_index_entry_stage(entry) > 0) path = entry->path;
+  }
+  return Error{ErrorCode::conflict,
+               path + " is unmerged in git's index: resolve it, then git add it. Changes wait."};
+}
+
+bool is_fresh(const UserIndex& index, TimePoint now) {
+  if (!index.written_at()) return false;
+  const auto age = now - *index.written_at();
+  return age < kFresh && age > -kFresh;
 }
 
 Result<git::SignatureHandle> sign(git_config* config, TimePoint now) {
@@ -130,13 +155,16 @@ Result<git::SignatureHandle> sign(git_config* config, TimePoint now) {
 
 // Writes the objects of a commit; no reference names it yet.
 Result<git_oid> write_commit(git_repository* repo, const ParentCommit& base, const git_signature* signature,
-                             const std::string& message) {
-  git_oid tree_id;
-  git::TreeHandle tree;
-  if (git_index_write_tree_to(&tree_id, base.files, repo) != 0 ||
-      git_tree_lookup(tree.out(), repo, &tree_id) != 0) {
-    return git::failure("write a tree");
+                             const std::string& message, const TakenPaths& taken) {
+  TreeChanges changes;
+  for (const auto& [path, change] : taken.changed) {
+    auto& after = changes[path];
+    if (change.after) after = git::Recorded{change.after->id, change.after->mode};
   }
+  const auto tree_id = write_tree(repo, base.tree, changes);
+  if (!tree_id) return tree_id.error();
+  git::TreeHandle tree;
+  if (git_tree_lookup(tree.out(), repo, &*tree_id) != 0) return git::failure("write a tree");
   git_oid id;
   const git_commit* parents[] = {base.commit};
   if (git_commit_create(&id, repo, nullptr, signature, signature, nullptr, message.c_str(), tree,
@@ -174,8 +202,7 @@ Result<GitRepo> GitRepo::open(const std::string& path, IfAbsent absent) {
   if (!disk.open()) return git::system_failure("open the repository in " + path);
   if (const auto head = read_head(*repo)) remove_left_locks(*repo, *head);
   UserIndex::remove_left_lock(git_repository_path(*repo));
-  return GitRepo(
-      std::make_unique<OpenRepository>(OpenRepository{path, std::move(*repo), std::move(disk), {}, {}}));
+  return GitRepo(std::make_unique<OpenRepository>(OpenRepository{path, std::move(*repo), std::move(disk)}));
 }
 
 // The user may have replaced .git. Open the new repository, but never create one in its place.
@@ -190,6 +217,7 @@ Result<void> GitRepo::reopen_if_replaced() {
   auto opened = open(open_->path, IfAbsent::refuse);
   if (!opened) return opened.error();
   opened->remember(marks());
+  opened->open_->bypassed = open_->bypassed;
   open_ = std::move(opened->open_);
   return {};
 }
@@ -214,9 +242,7 @@ Result<std::optional<MovedHead>> GitRepo::moved() {
     changed = open_->changed_between("", moved.to);
   }
   if (!changed) return changed.error();
-  for (const auto& [path, recorded] : *changed) {
-    if (!is_filtered(open_->repo, path)) moved.paths.push_back(path);
-  }
+  for (const auto& [path, recorded] : *changed) moved.paths.push_back(path);
   return std::optional(std::move(moved));
 }
 
@@ -228,10 +254,35 @@ Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::s
     if (!done) return done.error();
     if (*done) return **done;
   }
-  return Error{
-      ErrorCode::conflict,
-      "Other git processes kept moving or locking HEAD. If none runs, remove the stale .lock file in " +
-          std::string(git_repository_commondir(open_->repo)) + "."};
+  const auto head = read_head(open_->repo);
+  const std::string lock = head ? lock_on(open_->repo, *head) : "";
+  if (!lock.empty()) return open_->locked(lock, now, ErrorCode::conflict);
+  return Error{ErrorCode::conflict, "Other git processes kept moving HEAD. Changes wait."};
+}
+
+RepositoryFolders GitRepo::OpenRepository::folders() const { return {path, git_repository_path(repo)}; }
+
+Result<void> GitRepo::OpenRepository::check_free() const {
+  if (const auto what = user_operation(repo); !what.empty()) {
+    return Error{ErrorCode::conflict,
+                 "A git " + std::string(what) + " is under way here; finish it, or abort it. Changes wait."};
+  }
+  if (const auto running = running_git(folders())) {
+    return Error{ErrorCode::unavailable, *running + " is at work here. Changes wait until it has ended."};
+  }
+  return {};
+}
+
+// The error for a lock of another process. Says so if that process seems to have died.
+Error GitRepo::OpenRepository::locked(const std::string& lock, TimePoint now, ErrorCode code) const {
+  struct stat found {};
+  const bool exists = ::lstat(lock.c_str(), &found) == 0;
+  const auto age = now - TimePoint(std::chrono::seconds(found.st_mtim.tv_sec));
+  if (exists && age >= kStaleLock && !is_in_use(folders())) {
+    return {code, "The lock " + lock + " is older than 10 minutes, and no process has the repository open. " +
+                      "Changes wait. If no git runs, remove the lock: rm " + lock};
+  }
+  return {code, "Another git process holds the lock " + lock + ". Changes wait until it is gone."};
 }
 
 Result<void> GitRepo::OpenRepository::sync() const {
@@ -252,60 +303,132 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
                                                                      const std::vector<std::string>& paths,
                                                                      const MessageFor& message_for,
                                                                      TimePoint now, const KnownFiles& known) {
-  if (const auto what = user_operation(repo); !what.empty()) {
-    return Error{ErrorCode::conflict,
-                 "A git " + std::string(what) + " is under way here; finish it, or abort it. Changes wait."};
-  }
+  // Before the lock, so that a git command that is about to take it does not fail.
+  if (auto free = check_free(); !free) return free.error();
+  const std::string folder_of_git = git_repository_path(repo);
+  auto index = UserIndex::lock(folder_of_git, held_lock);
+  if (!index) return index.error();
+  if (!*index) return locked(folder_of_git + "index.lock", now, ErrorCode::unavailable);
+  // Again: a git command that has released the lock may not have moved HEAD yet.
+  if (auto free = check_free(); !free) return free.error();
+  if (auto merged = check_merged((*index)->entries()); !merged) return merged.error();
   const auto head = read_head(repo);
   if (!head) return head.error();
-  auto base = read_base(repo, *head);
+  const auto base = read_base(repo, *head);
   if (!base) return base.error();
   git::ConfigHandle config;
   if (git_repository_config_snapshot(config.out(), repo) != 0) return git::failure("read its configuration");
-  GitCommit result;
-  const auto changed = take_paths({repo, config, base->files, folder, known}, paths, result.left_out);
-  if (!changed) return changed.error();
-  if (changed->empty()) return std::optional(std::move(result));
+  const bool fresh = is_fresh(**index, now);
+  auto taken =
+      take_paths({repo, config, base->tree, (*index)->entries(), folder, known, bypassed, fresh}, paths);
+  if (!taken) return taken.error();
+  GitCommit result{.left_out = taken->left_out, .filtered = taken->filtered};
+  if (taken->changed.empty()) return std::optional(std::move(result));
 
-  std::vector<std::string> changed_paths;
-  for (const auto& entry : *changed) changed_paths.push_back(entry.first);
-  const std::string message = message_for(changed_paths, result.left_out);
+  for (const auto& entry : taken->changed) result.changed.push_back(entry.first);
+  const std::string message = message_for(result.changed);
   const auto signature = sign(config, now);
   if (!signature) return signature.error();
-  const auto id = write_commit(repo, *base, *signature, message);
+  const auto id = write_commit(repo, *base, *signature, message, *taken);
   if (!id) return id.error();
   // Objects must be on disk before HEAD names them: after a power failure git could not read the commit.
   if (auto synced = sync(); !synced) return synced.error();
-
-  const std::string parent = hash_of(*head);
-  auto index =
-      UserIndex::prepare(git_repository_path(repo), base->files, unstaged(parent, *changed), stale_lock);
-  const auto moved = move_head(repo, *head, *id, *signature, log_line(*head, message), index);
+  const auto moved = move(*head, *id, *signature, message, *taken, **index);
   if (!moved) return moved.error();
   if (!*moved) return std::optional<GitCommit>();
+  index->reset();  // removes the lock
   result.hash = git_oid_tostr_s(&*id);
-  result.files = changed->size();
-  if (index) {
+  result.files = result.changed.size();
+  if (auto synced = sync(); !synced) return synced.error();
+  return std::optional(std::move(result));
+}
+
+// Moves HEAD and the index. False: HEAD moved meanwhile, or another process has locked it.
+Result<bool> GitRepo::OpenRepository::move(const GitHead& head, const git_oid& id,
+                                           const git_signature* signature, const std::string& message,
+                                           const TakenPaths& taken, UserIndex& index) {
+  const std::string parent = hash_of(head);
+  auto made = tree_of(repo, git_oid_tostr_s(&id));
+  if (!made) return made.error();
+  index.prepare(unstaged(parent, taken), [&](const std::string& name) -> std::optional<git_index_entry> {
+    if (const auto found = taken.changed.find(name); found != taken.changed.end()) return found->second.after;
+    const auto recorded = entry_at(*made, name);
+    if (!recorded || !*recorded) return std::nullopt;
+    git_index_entry entry{};
+    entry.id = (*recorded)->id;
+    entry.mode = (*recorded)->mode;
+    return entry;
+  });
+  auto moved = move_head(repo, head, id, signature, log_line(head, message), index);
+  if (!moved || !*moved) return moved;
+  if (index.is_exchanged()) {
     marks.index.reset();
   } else if (!marks.index) {
     marks.index = parent;
   }
   // Otherwise moved() must still report the commits below.
-  if (marks.head == parent) marks.head = result.hash;
-  index.reset();
-  if (auto synced = sync(); !synced) return synced.error();
-  return std::optional(std::move(result));
+  if (marks.head == parent) marks.head = git_oid_tostr_s(&id);
+  return true;
 }
 
 // The entries that the user's index has if the user staged nothing: those before this commit and, if the
-// index was locked during earlier commits, those before them. If the first of these is gone, its entries stay
+// index could not follow earlier commits, those before them. If the first of these is gone, its entries stay
 // as they are.
-Unstaged GitRepo::OpenRepository::unstaged(const std::string& parent, const Unstaged& changed) const {
-  if (!marks.index) return changed;
-  auto behind = changed_between(*marks.index, parent);
-  if (!behind) return changed;
-  behind->insert(changed.begin(), changed.end());
-  return std::move(*behind);
+Unstaged GitRepo::OpenRepository::unstaged(const std::string& parent, const TakenPaths& taken) const {
+  Unstaged all;
+  if (marks.index) {
+    if (auto behind = changed_between(*marks.index, parent)) all = std::move(*behind);
+  }
+  for (const auto& [name, change] : taken.changed) all.emplace(name, change.before);
+  return all;
+}
+
+void GitRepo::OpenRepository::read_links() {
+  const std::string name = std::string(git_repository_path(repo)) + "index";
+  struct stat found {};
+  if (::stat(name.c_str(), &found) != 0) return links.clear();
+  const LockStamp stamp{found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+  if (stamp == links_of) return;
+  links.clear();
+  git::IndexHandle index;
+  if (git_index_open(index.out(), name.c_str()) != 0) return;
+  for (std::size_t at = 0; at < git_index_entrycount(index); ++at) {
+    const git_index_entry* entry = git_index_get_byindex(index, at);
+    if (entry->mode == GIT_FILEMODE_LINK) links.emplace_back(entry->path);
+  }
+  links_of = stamp;
+}
+
+Result<std::vector<std::string>> GitRepo::gone_links(const Folder& folder) {
+  if (auto kept = reopen_if_replaced(); !kept) return kept.error();
+  open_->read_links();
+  std::vector<std::string> gone;
+  for (const std::string& path : open_->links) {
+    const auto kind = folder.kind(path);
+    if (kind && *kind == PathKind::absent) gone.push_back(path);
+  }
+  if (gone.empty()) return gone;
+  const auto head = read_head(open_->repo);
+  if (!head) return head.error();
+  const auto base = read_base(open_->repo, *head);
+  if (!base) return base.error();
+  std::erase_if(gone, [&](const std::string& path) {
+    const auto entry = entry_at(base->tree, path);
+    return entry && !*entry;
+  });
+  return gone;
+}
+
+void GitRepo::bypass_filters(const std::string& names) {
+  open_->bypassed.clear();
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = std::min(names.find(',', at), names.size());
+    std::string name = names.substr(at, end - at);
+    name.erase(0, name.find_first_not_of(' '));
+    name.erase(name.find_last_not_of(' ') + 1);
+    if (!name.empty()) open_->bypassed.insert(std::move(name));
+    at = end + 1;
+  }
 }
 
 Result<std::vector<TrailedCommit>> GitRepo::with_trailer(const std::string& key) {

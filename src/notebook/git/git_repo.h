@@ -2,10 +2,13 @@
 //
 // git/ knows files/ and libgit2; it knows no events and no queue.
 //
-// libgit2 runs in this process: no hook, filter or configured program is run. commit() builds the tree in
-// memory from HEAD's tree and the given paths, and writes the commit. It moves HEAD only if HEAD is still
-// where it was; otherwise it starts again. Entries of these paths in the user's index follow (git_index.h),
-// unless the user staged something else; if the index stays locked they follow with a later commit.
+// libgit2 runs in this process: no hook, filter or configured program is run. commit() locks the user's
+// index, reads the files, writes the trees of the changed paths, and moves HEAD. It moves HEAD only if HEAD
+// is still where it was; otherwise it starts again. Entries of these paths in the user's index follow
+// (git_index.h), unless the user staged something else.
+//
+// While another git process changes the repository, commit() refuses: during a merge or rebase, while a file
+// of the index is unmerged, while git holds a lock, and while a git command that changes files runs.
 //
 // A user may move HEAD to a commit without our changes: by a commit from an older index, or by replacing the
 // repository. moved() returns the paths to commit again.
@@ -30,7 +33,9 @@ namespace eventq::notebook {
 struct GitCommit {
   std::string hash;                   // empty: the files equal HEAD, no commit was made
   std::size_t files = 0;              // paths that differ from the parent commit
+  std::vector<std::string> changed;   // these paths
   std::vector<std::string> left_out;  // could not be read, or differ from `known`
+  std::vector<std::string> filtered;  // have a git filter, so they stay as HEAD has them
 };
 
 // Hashes of commits, empty for "no commit yet". The caller stores them, so that they survive a restart.
@@ -59,9 +64,12 @@ struct TrailedCommit {
 // commit() leaves out a file that another program changed since. A path without an entry may have any state.
 using KnownFiles = std::unordered_map<std::string, std::optional<FileState>>;
 
-// Makes the message of a commit from the paths that it changes and the paths that it leaves out.
-using MessageFor = std::function<std::string(const std::vector<std::string>& changed,
-                                             const std::vector<std::string>& left_out)>;
+// Makes the message of a commit from the paths that it changes.
+using MessageFor = std::function<std::string(const std::vector<std::string>& changed)>;
+
+// Refuses a folder without a repository inside the work tree of another one: that repository would take the
+// new one for a submodule. Like git, looks only in the same file system. Errors: conflict.
+Result<void> check_not_nested(const std::string& path);
 
 class GitRepo {
  public:
@@ -76,7 +84,8 @@ class GitRepo {
   // Commits these paths as they are in `folder`; a missing file is a deletion. A path that differs from
   // `known` is left out; a path known to be absent is deleted even if a file has just appeared. The author is
   // user.name and user.email of git's configuration, or eventq. The commit is synced when this returns.
-  // Errors: conflict during a merge, rebase or similar, or when HEAD keeps moving; unavailable, no_space.
+  // Errors: conflict during a merge, rebase or similar, or when HEAD keeps moving; unavailable while another
+  // git process is at work, and for other errors; no_space.
   Result<GitCommit> commit(const Folder& folder, const std::vector<std::string>& paths,
                            const MessageFor& message, TimePoint now, const KnownFiles& known = {});
 
@@ -87,6 +96,13 @@ class GitRepo {
   // commit() updates the marks.
   [[nodiscard]] const GitMarks& marks() const;
   void remember(GitMarks marks);
+
+  // The paths of links in HEAD that the folder has no longer. The index lists the links, so they are found
+  // without reading the trees.
+  Result<std::vector<std::string>> gone_links(const Folder& folder);
+
+  // Names of filters, by commas: files with only these filters are committed as they are.
+  void bypass_filters(const std::string& names);
 
   // The commits with this trailer among HEAD and its nearest first-parent ancestors, newest first.
   Result<std::vector<TrailedCommit>> with_trailer(const std::string& key);

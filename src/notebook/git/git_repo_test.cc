@@ -163,21 +163,6 @@ TEST_F(GitRepoTest, AStagedFolderIsNotReplacedByAFile) {
   EXPECT_THAT(tree(), ElementsAre("a", "x"));
 }
 
-TEST_F(GitRepoTest, AnUnmergedPathStaysUnmerged) {
-  write("a", "1\n");
-  commit({"a"});
-  write("a", "stashed\n");
-  git({"stash", "-q"});
-  write("a", "2\n");
-  commit({"a"});
-  const Finished popped = run(setup({"git", "stash", "pop"}, path_));
-  EXPECT_NE(popped.exit_code, 0);
-  const std::string conflict = git({"ls-files", "--unmerged"});
-  EXPECT_THAT(conflict, Not(IsEmpty()));
-  commit({"a"});
-  EXPECT_EQ(git({"ls-files", "--unmerged"}), conflict);
-}
-
 TEST_F(GitRepoTest, ARacilyCleanChangeIsStillSeenByGit) {
   write("theirs", "1");
   write("ours", "1");
@@ -200,32 +185,6 @@ TEST_F(GitRepoTest, ARacilyCleanChangeIsStillSeenByGit) {
   const timespec later[] = {{before.st_mtim.tv_sec + 10, 0}, {before.st_mtim.tv_sec + 10, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, (path_ + "/.git/index").c_str(), later, 0), 0);
   EXPECT_EQ(status(), "MM theirs\n");
-}
-
-TEST_F(GitRepoTest, AStaleIndexLockStaysAndDoesNotBlockCommits) {
-  write("a", "1");
-  commit({"a"});
-  const std::string lock = path_ + "/.git/index.lock";
-  for (const std::string content : {"", "DIRC half written"}) {
-    std::ofstream(lock) << content;
-    write("a", "2" + content);
-    write("b", "2" + content);
-    EXPECT_EQ(commit({"a", "b"}).files, 2U);
-    EXPECT_TRUE(fs::exists(lock));
-    EXPECT_EQ(fs::file_size(lock), content.size());
-    EXPECT_EQ(git({"show", "HEAD:b"}), "2" + content);
-  }
-  // After the lock is gone, the index follows the missed commits, also in the next process.
-  fs::remove(lock);
-  write("mine", "staged");
-  git({"add", "mine"});
-  const GitMarks marks = repo().marks();
-  repo_.reset();
-  repo().remember(marks);
-  write("c", "3");
-  commit({"c"});
-  EXPECT_EQ(status(), "A  mine\n");
-  EXPECT_EQ(repo().marks().index, std::nullopt);
 }
 
 TEST_F(GitRepoTest, AStaleLockOfEventqIsRemoved) {
@@ -258,18 +217,25 @@ TEST_F(GitRepoTest, AStaleLockOfEventqIsRemovedWhenTheRepositoryIsOpened) {
   EXPECT_TRUE(fs::exists(path_ + "/.git/index.lock"));
 }
 
-TEST_F(GitRepoTest, AnIndexUpdatedByTheUserAfterALockFollowsTheNextCommit) {
+TEST_F(GitRepoTest, AnIndexThatCouldNotFollowACommitFollowsTheNextOne) {
   write("a", "1");
   commit({"a"});
-  const std::string lock = path_ + "/.git/index.lock";
-  std::ofstream(lock) << "";
+  const std::string index = path_ + "/.git/index";
+  fs::copy_file(index, directory_.file("index"));
+  std::ofstream(index, std::ios::trunc) << "no index";
   write("a", "2");
-  commit({"a"});
-  fs::remove(lock);
-  git({"reset", "-q"});
-  write("a", "3");
-  commit({"a"});
-  EXPECT_EQ(status(), "");
+  write("b", "2");
+  EXPECT_EQ(commit({"a", "b"}).files, 2U);
+  fs::copy_file(directory_.file("index"), index, fs::copy_options::overwrite_existing);
+  write("mine", "staged");
+  git({"add", "mine"});
+  const GitMarks marks = repo().marks();
+  repo_.reset();
+  repo().remember(marks);
+  write("c", "3");
+  commit({"c"});
+  EXPECT_EQ(status(), "A  mine\n");
+  EXPECT_EQ(repo().marks().index, std::nullopt);
 }
 
 TEST_F(GitRepoTest, AnIntentToAddEntryFollowsTheCommitThatAddsIt) {
@@ -371,11 +337,12 @@ TEST_F(GitRepoTest, NoHookFilterOrConfiguredProgramIsRun) {
   write(".gitattributes", "* filter=evil text eol=crlf ident\n");
   write("a", "raw $Id$\r\n");
   fs::remove(mark);
+  repo().bypass_filters("evil");
   commit({".gitattributes", "a"});
   write("a", "raw again\r\n");
   commit({"a"});
   EXPECT_FALSE(fs::exists(mark));
-  EXPECT_EQ(git({"cat-file", "blob", "HEAD:a"}), "raw again\r\n");
+  EXPECT_EQ(git({"cat-file", "blob", "HEAD:a"}), "raw again\n");
 }
 
 TEST_F(GitRepoTest, WithoutAUserTheAuthorIsEventq) {
@@ -441,6 +408,98 @@ TEST_F(GitRepoTest, FilesOfASubmoduleAreNotCommitted) {
   write("a", "2");
   EXPECT_EQ(commit({"a", "sub/x", "sub"}).files, 1U);
   EXPECT_THAT(git({"ls-tree", "HEAD", "sub"}), StartsWith("160000 commit"));
+}
+
+TEST_F(GitRepoTest, FilesOfASubmoduleThatIsOnlyInTheIndexAreNotCommitted) {
+  const std::string other = directory_.file("other");
+  fs::create_directories(other);
+  git_in(other, {"init", "-q"});
+  git_in(other, {"commit", "-q", "--allow-empty", "-m", "theirs"});
+  write("a", "1");
+  commit({"a"});
+  git({"-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "sub"});
+  remove("sub/.git");  // as after a clone without submodules
+  const std::string staged = git({"ls-files", "--stage"});
+  write("sub/x", "1");
+  write("a", "2");
+  EXPECT_THAT(commit({"a", "sub/x"}).changed, ElementsAre("a"));
+  EXPECT_THAT(git({"ls-files", "--stage", "sub"}), StartsWith("160000"));
+}
+
+TEST_F(GitRepoTest, AFolderWithItsOwnRepositoryIsNotCommitted) {
+  write("a", "1");
+  write("nested/deep/x", "1");
+  write("linked/y", "1");
+  write("plain/z", "1");
+  git_in(path_ + "/nested", {"init", "-q"});
+  write("linked/.git", "gitdir: elsewhere\n");
+  fs::create_directories(path_ + "/plain/.git");  // not a repository
+  EXPECT_THAT(commit({"a", "nested/deep/x", "linked/y", "plain/z"}).changed, ElementsAre("a", "plain/z"));
+}
+
+TEST_F(GitRepoTest, ADeletedLinkIsFoundAndCommittedAsDeleted) {
+  write("a", "1");
+  fs::create_directories(path_ + "/in");
+  fs::create_symlink("../a", path_ + "/in/link");
+  fs::create_symlink("a", path_ + "/kept");
+  git({"init", "-q"});
+  git({"add", "."});
+  git({"commit", "-q", "-m", "theirs"});
+  EXPECT_THAT(must(repo().gone_links(folder())), IsEmpty());
+  fs::remove(path_ + "/in/link");
+  EXPECT_THAT(must(repo().gone_links(folder())), ElementsAre("in/link"));
+  EXPECT_THAT(commit({"in/link"}).changed, ElementsAre("in/link"));
+  EXPECT_THAT(tree(), ElementsAre("a", "kept"));
+  EXPECT_EQ(status(), "");
+  EXPECT_THAT(must(repo().gone_links(folder())), IsEmpty());
+}
+
+TEST_F(GitRepoTest, AFolderReplacesALinkThatHeadHas) {
+  write("a", "1");
+  fs::create_symlink("a", path_ + "/x");
+  git({"init", "-q"});
+  git({"add", "."});
+  git({"commit", "-q", "-m", "theirs"});
+  fs::remove(path_ + "/x");
+  write("x/y", "1");
+  EXPECT_THAT(commit({"x/y"}).changed, ElementsAre("x", "x/y"));
+  EXPECT_THAT(tree(), ElementsAre("a", "x/y"));
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, ACommitOfOnePathWritesOnlyTheTreesAboveIt) {
+  std::vector<std::string> paths;
+  for (int folder = 0; folder < 20; ++folder) {
+    for (int file = 0; file < 20; ++file) {
+      paths.push_back("d" + std::to_string(folder) + "/e/f" + std::to_string(file));
+      write(paths.back(), paths.back());
+    }
+  }
+  commit(paths);
+  const auto objects = [&] {
+    return lines(git({"cat-file", "--batch-all-objects", "--batch-check"})).size();
+  };
+  const std::size_t before = objects();
+  write("d7/e/f3", "changed");
+  EXPECT_EQ(commit({"d7/e/f3"}).files, 1U);
+  EXPECT_EQ(objects() - before, 5U);  // a blob, the trees d7/e, d7 and the root, and the commit
+  EXPECT_EQ(tree().size(), 400U);
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, AFolderInTheWorkTreeOfAnotherRepositoryIsRefusedUnlessItIsARepository) {
+  git({"init", "-q"});
+  const std::string inner = path_ + "/in/ner";
+  fs::create_directories(inner);
+  const auto refused = check_not_nested(inner);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_THAT(refused.error().message, HasSubstr("is inside the repository of " + path_));
+  EXPECT_THAT(refused.error().message, HasSubstr("git_nested"));
+  git_in(inner, {"init", "-q"});
+  EXPECT_TRUE(check_not_nested(inner));
+  EXPECT_TRUE(check_not_nested(path_));
+  EXPECT_TRUE(check_not_nested(home_));
 }
 
 TEST_F(GitRepoTest, TheFolderDotEventqIsExcludedOnceAndTheRestOfTheFileStays) {

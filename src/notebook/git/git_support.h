@@ -36,6 +36,7 @@ using ReferenceHandle = Handle<git_reference, git_reference_free>;
 using TransactionHandle = Handle<git_transaction, git_transaction_free>;
 using CommitHandle = Handle<git_commit, git_commit_free>;
 using TreeHandle = Handle<git_tree, git_tree_free>;
+using BlobHandle = Handle<git_blob, git_blob_free>;
 using IndexHandle = Handle<git_index, git_index_free>;
 using ConfigHandle = Handle<git_config, git_config_free>;
 using SignatureHandle = Handle<git_signature, git_signature_free>;

@@ -47,6 +47,16 @@ struct FileRow {
   Metadata metadata;
   TimePoint updated_at;
   std::string event_id;  // the last event that changed it
+  std::string git;       // why git does not have its content, such as kGitFiltered; empty: no reason known
+};
+
+inline constexpr const char* kGitFiltered = "filtered";
+
+// The files with one reason in FileRow::git.
+struct UncommittedFiles {
+  std::string git;
+  std::int64_t count = 0;
+  std::vector<std::string> paths;  // the first ones
 };
 
 // A step of a running operation, and how recover() undoes it.
@@ -157,6 +167,12 @@ class NotebookState {
   // they are stored as new pending changes.
   Result<void> add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last,
                           const GitMarks& marks = {}, const std::vector<PendingChange>& again = {});
+  // FileRow::git of the files at these paths. put_file() does not change it.
+  Result<void> set_git_note(std::int64_t notebook, const std::vector<std::string>& paths,
+                            std::string_view note);
+  // The paths of files with this note, ordered.
+  Result<std::vector<std::string>> git_noted(std::int64_t notebook, std::string_view note, std::size_t limit);
+  Result<std::vector<UncommittedFiles>> uncommitted(std::int64_t notebook, std::size_t paths);
   // Newest first.
   Result<std::vector<CommitRow>> commits(std::int64_t notebook, std::size_t limit);
   Result<std::optional<std::string>> commit_of(std::int64_t notebook, std::string_view event_id);

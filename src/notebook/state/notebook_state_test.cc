@@ -497,6 +497,26 @@ TEST_F(NotebookStateTest, TwoConcurrentWritersWaitForEachOther) {
   EXPECT_EQ(must(state.pending(notebook)).size(), 2U * kRounds);
 }
 
+TEST_F(NotebookStateTest, TheReasonWhyGitDoesNotHaveAFileIsKeptWithItsRow) {
+  NotebookState state = open();
+  const std::int64_t notebook = add(state, "n");
+  for (const std::string path : {"a", "b", "c"}) must(state.put_file(notebook, {.path = path}));
+  must(state.set_git_note(notebook, {"a", "b", "absent"}, kGitFiltered));
+  EXPECT_EQ(must(state.file_at(notebook, "a"))->git, "filtered");
+  EXPECT_EQ(must(state.file_at(notebook, "c"))->git, "");
+  FileRow row = *must(state.file_at(notebook, "a"));
+  row.path = "z";
+  must(state.put_file(notebook, row));
+  EXPECT_THAT(must(state.git_noted(notebook, kGitFiltered, 10)), ElementsAre("b", "z"));
+  const auto found = must(state.uncommitted(notebook, 1));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].git, "filtered");
+  EXPECT_EQ(found[0].count, 2);
+  EXPECT_THAT(found[0].paths, ElementsAre("b"));
+  must(state.set_git_note(notebook, {"b", "z"}, ""));
+  EXPECT_TRUE(must(state.uncommitted(notebook, 1)).empty());
+}
+
 TEST_F(NotebookStateTest, SeveralThreadsMayCreateTheSameFile) {
   for (int round = 0; round < 10; ++round) {
     const std::string path = directory_.file("new" + std::to_string(round));
@@ -554,6 +574,7 @@ constexpr const char* kBackToVersion2 =
     "ALTER TABLE notebook DROP COLUMN git_bypass_filters; ALTER TABLE notebook DROP COLUMN git_nested;"
     "ALTER TABLE notebook DROP COLUMN max_file_size; ALTER TABLE notebook DROP COLUMN deleted_retention;"
     "ALTER TABLE notebook DROP COLUMN portable_names;"
+    "DROP INDEX file_git; ALTER TABLE file DROP COLUMN git;"
     "PRAGMA user_version = 2;";
 
 TEST_F(NotebookStateTest, AFileOfSchemaVersion2GetsTheDefaultsOfNewSettings) {

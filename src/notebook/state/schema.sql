@@ -40,10 +40,12 @@ CREATE TABLE file (
   description  TEXT,
   extra        TEXT NOT NULL,                         -- JSON object; empty: none
   updated_at   INTEGER NOT NULL,
-  event_id     TEXT NOT NULL
+  event_id     TEXT NOT NULL,
+  git          TEXT NOT NULL DEFAULT ''               -- why git does not have the content; empty: no reason known
 ) STRICT;
 CREATE UNIQUE INDEX file_path ON file (notebook, path);
 CREATE INDEX file_size ON file (notebook, folder, size);  -- covers counts.sql
+CREATE INDEX file_git ON file (notebook, git, path) WHERE git <> '';
 
 -- The journal: steps of running operations. After a crash they are undone in reverse order.
 CREATE TABLE step (

@@ -71,6 +71,33 @@ Result<void> NotebookState::add_commit(std::int64_t notebook, const CommitRow& r
   });
 }
 
+Result<void> NotebookState::set_git_note(std::int64_t notebook, const std::vector<std::string>& paths,
+                                         std::string_view note) {
+  return db_->write_each(paths, [&](const std::string& path) {
+    return finish(db_->use(sql::set_git_note).bind(notebook).bind(path).bind(note));
+  });
+}
+
+Result<std::vector<std::string>> NotebookState::git_noted(std::int64_t notebook, std::string_view note,
+                                                          std::size_t limit) {
+  Statement& statement = db_->use(sql::git_noted).bind(notebook).bind(note);
+  return all_rows(statement.bind(static_cast<std::int64_t>(limit)),
+                  [](const Statement& row) { return std::string(row.text(0)); });
+}
+
+Result<std::vector<UncommittedFiles>> NotebookState::uncommitted(std::int64_t notebook, std::size_t paths) {
+  auto found = all_rows(db_->use(sql::uncommitted).bind(notebook), [](const Statement& row) {
+    return UncommittedFiles{.git = std::string(row.text(0)), .count = row.integer(1), .paths = {}};
+  });
+  if (!found) return found;
+  for (UncommittedFiles& files : *found) {
+    auto first = git_noted(notebook, files.git, paths);
+    if (!first) return first.error();
+    files.paths = std::move(*first);
+  }
+  return found;
+}
+
 // commits.sql returns one row per event, so rows with the number of the row before extend the last commit.
 Result<std::vector<CommitRow>> NotebookState::commits(std::int64_t notebook, std::size_t limit) {
   std::vector<CommitRow> found;

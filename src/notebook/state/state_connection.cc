@@ -24,7 +24,7 @@ constexpr std::string_view kPrepared[] = {
     sql::add_step,       sql::steps,           sql::clear_steps, sql::add_applied,      sql::applied,
     sql::forget_applied, sql::add_pending,     sql::pending,     sql::waiting,          sql::drop_pending,
     sql::git_marks,      sql::set_git_marks,   sql::add_commit,  sql::add_commit_event, sql::commits,
-    sql::commit_of};
+    sql::commit_of,      sql::set_git_note,    sql::git_noted,   sql::uncommitted};
 
 // Writes nothing: the file may belong to another program.
 Result<void> check_owner(Connection& connection) {

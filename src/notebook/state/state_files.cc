@@ -19,7 +19,8 @@ FileRow read_file_row(const Statement& row) {
                        .description = row.optional_text(10),
                        .extra = std::string(row.text(11))},
           .updated_at = time_point(row.integer(12)),
-          .event_id = std::string(row.text(13))};
+          .event_id = std::string(row.text(13)),
+          .git = std::string(row.text(14))};
 }
 
 // The parameters that insert_file.sql and update_file.sql have in common.
