@@ -1,17 +1,17 @@
 // git_processes.cc: see git_processes.h.
 #include "notebook/git/git_processes.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
+#include "base/descriptor.h"
 #include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
@@ -68,9 +68,12 @@ std::string_view command_in(std::string_view arguments) {
   return "";
 }
 
+// The beginning of a file in /proc; empty: the process has ended. A stream would throw in that case.
 std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 4096> text{};
+  const ssize_t size = opened.open() ? ::read(opened.number(), text.data(), text.size()) : 0;
+  return {text.data(), static_cast<std::size_t>(std::max(size, ssize_t{0}))};
 }
 
 }  // namespace
