@@ -133,7 +133,7 @@ TEST_F(NotebookApiTest, EachNotebookHasAWorkerOfItsOwn) {
 
   EXPECT_EQ(post("/notebooks/other/files?sync=true", R"({"path":"a","content":"2"})").status, 201);
 
-  EXPECT_EQ(at(get("/events/" + at(waits, "id")), "status"), R"("PENDING")");
+  EXPECT_EQ(at(get("/events/" + at(waits, "event.id")), "status"), R"("PENDING")");
   EXPECT_FALSE(exists("a"));
 }
 
@@ -197,12 +197,31 @@ TEST_F(NotebookApiTest, AChangeIsAcceptedAtOnceAndAppliedLater) {
   EXPECT_EQ(at(taken, "status"), R"("PENDING")");
   EXPECT_EQ(at(taken, "path"), R"("a/b.md")");
   EXPECT_THAT(at(taken, "event_id"), StartsWith("\"evt_"));
-  EXPECT_EQ(taken.header("Location"), "/events/" + at(taken, "id"));
+  EXPECT_EQ(at(taken, "event.event_id"), at(taken, "event_id"));
+  EXPECT_EQ(at(taken, "event.status"), R"("PENDING")");
+  EXPECT_THAT(taken.body, Not(StartsWith(R"({"id")")));
+  EXPECT_EQ(taken.header("Location"), "/events/" + at(taken, "event.id"));
   EXPECT_FALSE(exists("a/b.md"));
 
   resume();
-  EXPECT_EQ(post("/events/" + at(taken, "id") + "/wait").status, 200);
+  EXPECT_EQ(post("/events/" + at(taken, "event.id") + "/wait").status, 200);
   EXPECT_EQ(text_of("a/b.md"), "x");
+  EXPECT_EQ(at(get("/notebooks/notes/files/" + at(taken, "file_id")), "path"), R"("a/b.md")");
+}
+
+TEST_F(NotebookApiTest, TheIdOfANewFileIsKnownBeforeItIsCreated) {
+  create("other.md", "untouched");
+  pause();
+  const HttpResponse taken = post("/notebooks/notes/files", R"({"path":"a.md","content":"1"})");
+  const HttpResponse put =
+      request("PUT", "/notebooks/notes/files/" + at(taken, "file_id"), R"({"content":"2"})");
+  resume();
+
+  EXPECT_EQ(put.status, 202) << put.body;
+  EXPECT_EQ(at(put, "file_id"), at(taken, "file_id"));
+  EXPECT_EQ(post("/events/" + at(put, "event.id") + "/wait").status, 200);
+  EXPECT_EQ(text_of("a.md"), "2");
+  EXPECT_EQ(text_of("other.md"), "untouched");
 }
 
 TEST_F(NotebookApiTest, ASyncedChangeAnswersWithTheFile) {
@@ -314,7 +333,7 @@ TEST_F(NotebookApiTest, ATimeoutIsAnsweredWithThePendingEvent) {
 
   EXPECT_EQ(late.status, 202) << late.body;
   EXPECT_EQ(at(late, "status"), R"("PENDING")");
-  EXPECT_EQ(at(get("/events/" + at(late, "id")), "status"), R"("PENDING")");
+  EXPECT_EQ(at(get("/events/" + at(late, "event.id")), "status"), R"("PENDING")");
 }
 
 TEST_F(NotebookApiTest, ACancelledChangeIsAConflict) {
@@ -353,7 +372,7 @@ TEST_F(NotebookApiTest, AMoveOfAFileAnswersWithItsEventAndStatus) {
   EXPECT_EQ(taken.status, 202) << taken.body;
   EXPECT_THAT(at(taken, "event_id"), StartsWith("\"evt_"));
   EXPECT_EQ(at(taken, "status"), R"("PENDING")");
-  EXPECT_EQ(at(post("/events/" + at(taken, "id") + "/wait"), "status"), R"("COMPLETED")");
+  EXPECT_EQ(at(post("/events/" + at(taken, "event.id") + "/wait"), "status"), R"("COMPLETED")");
   EXPECT_EQ(text_of("b.md"), "x");
 }
 

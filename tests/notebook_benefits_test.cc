@@ -99,7 +99,7 @@ TEST(NotebookBenefits, AFailureInTheMiddleOfAMoveUndoesTheWholeMove) {
   EXPECT_EQ(ended.at("failed"), "100");
   EXPECT_EQ(ended.at("completed"), "0");
   for (int i = 0; i < 100; ++i) EXPECT_EQ(server.get("a/" + std::to_string(i)), std::to_string(i));
-  const auto event = server.expect("200", "GET", "/events/" + moved.at("id"));
+  const auto event = server.expect("200", "GET", "/events/" + moved.at("event.id"));
   EXPECT_THAT(event.at("error_message"), HasSubstr("c/57"));
 }
 
@@ -112,9 +112,9 @@ TEST(NotebookBenefits, OperationsAreAppliedInTheOrderOfTheirRequests) {
   for (int i = 1; i <= 20; ++i) {
     const std::string dest = "p" + std::to_string(i);
     events.push_back(server.expect("202", "PUT", "/notebooks/n/files/" + id,
-                                   R"({"content":")" + std::to_string(i) + "\"}")["id"]);
+                                   R"({"content":")" + std::to_string(i) + "\"}")["event.id"]);
     events.push_back(server.expect("202", "PATCH", "/notebooks/n/files/" + id + "/move",
-                                   R"({"dest_path":")" + dest + "\"}")["id"]);
+                                   R"({"dest_path":")" + dest + "\"}")["event.id"]);
   }
   server.expect("200", "POST", "/queues/notebook:n/resume", "{}");
   for (const std::string& event : events) EXPECT_EQ(server.end_of(event), "\"COMPLETED\"");
@@ -132,12 +132,12 @@ TEST(NotebookBenefits, AnOperationThatFailsForAWhileIsRetriedAndDoneInTheEnd) {
   const auto update = server.expect("202", "PUT", "/notebooks/n/files/" + id, R"({"content":"1"})");
   const auto behind = server.expect("202", "POST", "/notebooks/n/files", R"({"path":"b","content":"b"})");
   const auto retries = [&] {
-    return server.expect("200", "GET", "/events/" + update.at("id"))["retry_count"];
+    return server.expect("200", "GET", "/events/" + update.at("event.id"))["retry_count"];
   };
   server.wait_until([&] { return retries() != "0"; }, "the first try fails");
   fs::remove(server.root() + "/.eventq");
-  EXPECT_EQ(server.end_of(update.at("id")), "\"COMPLETED\"");
-  EXPECT_EQ(server.end_of(behind.at("id")), "\"COMPLETED\"");
+  EXPECT_EQ(server.end_of(update.at("event.id")), "\"COMPLETED\"");
+  EXPECT_EQ(server.end_of(behind.at("event.id")), "\"COMPLETED\"");
   EXPECT_EQ(server.get("a"), "1");
   EXPECT_EQ(server.get("b"), "b");
 }
@@ -148,10 +148,10 @@ TEST(NotebookBenefits, EveryOperationCanBeFollowedFromPublicationToItsEnd) {
   server.expect("200", "POST", "/queues/notebook:n/pause", "{}");
   const auto made = server.expect("202", "POST", "/notebooks/n/files", R"({"path":"a","content":"1"})");
   EXPECT_EQ(made.at("status"), "\"PENDING\"");
-  EXPECT_EQ(server.expect("200", "GET", "/events/" + made.at("id"))["status"], "\"PENDING\"");
+  EXPECT_EQ(server.expect("200", "GET", "/events/" + made.at("event.id"))["status"], "\"PENDING\"");
   server.expect("200", "POST", "/queues/notebook:n/resume", "{}");
-  EXPECT_EQ(server.end_of(made.at("id")), "\"COMPLETED\"");
-  const auto event = server.expect("200", "GET", "/events/" + made.at("id") + "?include_logs=true");
+  EXPECT_EQ(server.end_of(made.at("event.id")), "\"COMPLETED\"");
+  const auto event = server.expect("200", "GET", "/events/" + made.at("event.id") + "?include_logs=true");
   EXPECT_EQ(event.at("logs[0].action"), "\"PICKED\"");
   EXPECT_EQ(event.at("logs[1].action"), "\"COMPLETED\"");
   server.commit();

@@ -225,7 +225,7 @@ TEST_F(Seed001, ACommitOfAllAnswersAtOnceWithoutSyncAndWhenTheTimeIsOver) {
 
   EXPECT_EQ(accepted["commits[0].status"], R"("PENDING")");
   EXPECT_EQ(late["commits[0].status"], R"("PENDING")");
-  EXPECT_NE(late["commits[0].id"], accepted["commits[0].id"]);
+  EXPECT_NE(late["commits[0].event.id"], accepted["commits[0].event.id"]);
   notes_.expect("400", "POST", "/events/commit?timeout=1");
   notes_.expect("404", "POST", "/events/commit?notebook=");
 }
@@ -238,7 +238,7 @@ TEST_F(Seed001, ACommitOfAllSaysWhichNotebookRefused) {
   auto some = notes_.expect("200", "POST", "/events/commit?sync=true&timeout=300");
   EXPECT_EQ(some["commits[0].status"], R"("COMPLETED")");
   EXPECT_EQ(some["commits[1].notebook"], R"("other")");
-  EXPECT_EQ(some["commits[1].id"], "");
+  EXPECT_EQ(some["commits[1].event.id"], "");
   EXPECT_THAT(some["commits[1].error"], HasSubstr("notebook:other"));
 
   notes_.expect("200", "POST", "/queues/notebook%3An/drain");

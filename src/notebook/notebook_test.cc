@@ -58,11 +58,7 @@ TEST_F(NotebookTest, AnEventWithABadPathFailsAtOnceWithAReason) {
 }
 
 TEST_F(NotebookTest, PendingOperationsAreCombinedAndTheSupersededEventsAreLinked) {
-  pause(QueueStatus::paused);
-  const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
-  // An update needs the file's id, so the creation is applied first.
-  pause(QueueStatus::active);
-  end_of(created->event.id);
+  make("a", "1");
   pause(QueueStatus::paused);
   std::vector<EventId> updates;
   for (int i = 0; i < 5; ++i) {
@@ -77,6 +73,75 @@ TEST_F(NotebookTest, PendingOperationsAreCombinedAndTheSupersededEventsAreLinked
   pause(QueueStatus::active);
   EXPECT_EQ(end_of(updates.back()).status, Status::completed);
   EXPECT_EQ(get("a"), "4");
+}
+
+TEST_F(NotebookTest, AFileHasItsIdBeforeItIsCreatedAndCanBeChangedByIt) {
+  pause(QueueStatus::paused);
+  const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
+  ASSERT_TRUE(created);
+  const std::int64_t id = created->file_id;
+  EXPECT_GT(id, 0);
+  const auto updated = ask({.kind = update, .file = id, .content = "2"}).get();
+  const auto moved = ask({.kind = move, .file = id, .dest_path = "b"}).get();
+  ASSERT_TRUE(updated && moved);
+  EXPECT_EQ(updated->file_id, id);
+  EXPECT_EQ(moved->file_id, id);
+  EXPECT_EQ(now_of(updated->event.id).superseded_by, moved->event.id);
+
+  pause(QueueStatus::active);
+  EXPECT_EQ(end_of(moved->event.id).status, Status::completed);
+  EXPECT_EQ(get("b"), "2");
+  EXPECT_EQ(id_of("b"), id);
+}
+
+TEST_F(NotebookTest, APromisedIdSurvivesARestart) {
+  pause(QueueStatus::paused);
+  const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
+  stop();
+  start();
+  const auto other = ask({.kind = create, .path = "b", .content = "2"}).get();
+  const auto updated = ask({.kind = update, .file = created->file_id, .content = "3"}).get();
+  ASSERT_TRUE(other && updated);
+  EXPECT_NE(other->file_id, created->file_id);
+  pause(QueueStatus::active);
+  EXPECT_EQ(end_of(updated->event.id).status, Status::completed);
+  EXPECT_EQ(id_of("a"), created->file_id);
+  EXPECT_EQ(get("a"), "3");
+  EXPECT_EQ(id_of("b"), other->file_id);
+}
+
+TEST_F(NotebookTest, NoOtherFileGetsTheIdOfACreateThatFailed) {
+  pause(QueueStatus::paused);
+  const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
+  put("a", "obstacle");
+  pause(QueueStatus::active);
+  EXPECT_EQ(end_of(created->event.id).status, Status::failed);
+  stop();
+  start();
+  make("b", "2");
+  ASSERT_TRUE(notebook_->rescan());
+  wait_until([&] { return notebook_->file_at("a").has_value(); }, "the other program's file is recorded");
+  EXPECT_NE(id_of("a"), created->file_id);
+  EXPECT_NE(id_of("b"), created->file_id);
+  EXPECT_FALSE(notebook_->file(created->file_id));
+}
+
+TEST_F(NotebookTest, AnEventWithTheIdOfAnotherFileGetsANewOne) {
+  make("a", "1");
+  const std::int64_t id = id_of("a");
+  NewEvent event;
+  event.title = "by hand";
+  event.tags = {"file"};
+  event.queue = "notebook:n";
+  event.pattern = "file.create";
+  event.payload = R"({"path":"b","content":"2"})";
+  event.source = {"file", std::to_string(id), ""};
+  const Answer answer = engine_->call({.publication = Publication{.events = {event}}});
+  ASSERT_TRUE(*answer.published);
+  EXPECT_EQ(end_of((*answer.published)->events.front().id).status, Status::completed);
+  EXPECT_EQ(id_of("a"), id);
+  EXPECT_NE(id_of("b"), id);
+  EXPECT_EQ(get("a"), "1");
 }
 
 TEST_F(NotebookTest, PendingMovesInARowAreCombinedToOneMove) {

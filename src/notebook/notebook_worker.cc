@@ -149,7 +149,7 @@ void NotebookWorker::take_answer(EventId id, const Result<Changed>& changed) {
 
 void NotebookWorker::take_claim(const Event& event) {
   context_.pending_operations.operations.begin(event.id);
-  auto operation = read_operation(event.pattern, event.payload);
+  auto operation = operation_of(event);
   if (operation) {
     claimed_.push_back(
         {event.id, event.attempts, event.event_id, event.correlation_id, std::move(*operation)});

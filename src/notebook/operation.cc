@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
 #include "notebook/files/note_path.h"
@@ -25,6 +26,7 @@ constexpr std::array<std::string_view, 6> kPatterns = {
 };
 constexpr std::string_view kPrefix = "file.";
 constexpr std::array<std::string_view, 6> kVerbs = {"Create", "Update", "Move", "Delete", "Sync", "Commit"};
+constexpr std::string_view kFileSource = "file";
 constexpr std::array<std::string_view, 4> kSyncEvents = {"created", "modified", "deleted", "moved"};
 
 bool has_content(Kind kind) { return kind == Kind::create || kind == Kind::update; }
@@ -220,6 +222,20 @@ Result<Operation> read_operation(std::string_view pattern, std::string_view payl
   Fields fields(*value, "");
   Operation operation = read_members(fields, *kind);
   if (auto fault = fields.fault()) return *fault;
+  return operation;
+}
+
+Source source_of(const Operation& operation) {
+  if (operation.file == 0) return {};
+  return {.type = std::string(kFileSource), .id = std::to_string(operation.file)};
+}
+
+Result<Operation> operation_of(const Event& event) {
+  auto operation = read_operation(event.pattern, event.payload);
+  if (!operation) return operation;
+  if (operation->kind == Kind::create && event.source.type == kFileSource) {
+    operation->file = parse_whole<std::int64_t>(event.source.id).value_or(0);
+  }
   return operation;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "eventq/error.h"
+#include "eventq/event.h"
 
 namespace eventq::wire {
 class Fields;
@@ -45,6 +46,7 @@ struct Operation {
   std::optional<std::string> content;    // create, update
   Metadata metadata;                     // create, update
   std::string event;                     // sync: "created", "modified", "deleted" or "moved"
+  std::int64_t file = 0;                 // create: the id that was promised; 0: none. Not in the payload
   bool folder = false;                   // `path` is a folder: create, move or remove an empty one
   std::optional<FolderOperation> group;  // move, remove
   bool nothing = false;  // combined to no effect: the change that it would undo was never made
@@ -59,6 +61,11 @@ std::optional<OperationKind> kind_of(std::string_view pattern);
 // members by type. Errors: invalid_argument, too_large; the message is for the publisher of the event.
 std::string write_operation(const Operation& operation);
 Result<Operation> read_operation(std::string_view pattern, std::string_view payload);
+
+// The same for an event. The id of a file that will be created is the event's source, because the payload
+// may be as large as content can be.
+Source source_of(const Operation& operation);
+Result<Operation> operation_of(const Event& event);
 
 // Reads the member `metadata` of a payload or a request.
 Metadata read_metadata(wire::Fields& fields);

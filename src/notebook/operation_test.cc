@@ -98,6 +98,18 @@ TEST(Operation, IsReadAsItWasWritten) {
   }
 }
 
+TEST(Operation, HasTheIdOfANewFileAsTheSourceOfItsEvent) {
+  const Operation operation{.kind = Kind::create, .path = "a", .file = 7};
+  EXPECT_EQ(source_of(operation), (Source{.type = "file", .id = "7"}));
+  Event event{.payload = R"({"path":"a"})", .pattern = "file.create", .source = source_of(operation)};
+  EXPECT_EQ(operation_of(event).value(), operation);
+  EXPECT_EQ(source_of({.kind = Kind::create, .path = "a"}), Source());
+  for (const Source& other : {Source{"file", "x", ""}, Source{"workflow", "7", ""}}) {
+    event.source = other;
+    EXPECT_EQ(operation_of(event).value().file, 0);
+  }
+}
+
 TEST(Operation, TakesNullForAbsent) {
   const auto read = read_operation(
       "file.create",

@@ -2612,16 +2612,27 @@ export interface components {
         /** @description The event of one notebook's commit. `error` is the reason why there is no event, or why it failed. */
         NotebookCommit: {
             notebook: components["schemas"]["NotebookName"];
-            id?: components["schemas"]["EventId"];
             event_id?: string;
             status?: components["schemas"]["Status"];
+            event?: components["schemas"]["ChangeEvent"];
             error?: string;
         };
-        /** @description The event of the change. For a folder, the first event of one per file. */
-        Accepted: {
+        /** @description The event of a change. Its `id` is not the id of a file. */
+        ChangeEvent: {
             id: components["schemas"]["EventId"];
             event_id: string;
             status: components["schemas"]["Status"];
+        };
+        /** @description The event of the change. For a folder, the first event of one per file. */
+        Accepted: {
+            event_id: string;
+            status: components["schemas"]["Status"];
+            event: components["schemas"]["ChangeEvent"];
+            /**
+             * Format: int64
+             * @description The `id` of the file or folder. A new file has it before the event is applied. A commit has none.
+             */
+            file_id?: number;
             /** @description The path of the file after the change, or before a delete. */
             path?: string;
             /** @description The correlation id of a folder's events. */
@@ -6292,9 +6303,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 1001,
                      *       "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
                      *       "status": "PENDING",
+                     *       "event": {
+                     *         "id": 1001,
+                     *         "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
+                     *         "status": "PENDING"
+                     *       },
+                     *       "file_id": 17,
                      *       "path": "notes/today.md"
                      *     }
                      */
@@ -6441,9 +6457,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 1001,
                      *       "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
                      *       "status": "PENDING",
+                     *       "event": {
+                     *         "id": 1001,
+                     *         "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
+                     *         "status": "PENDING"
+                     *       },
+                     *       "file_id": 17,
                      *       "path": "notes/today.md"
                      *     }
                      */
@@ -6499,9 +6520,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 1001,
                      *       "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
                      *       "status": "COMPLETED",
+                     *       "event": {
+                     *         "id": 1001,
+                     *         "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
+                     *         "status": "COMPLETED"
+                     *       },
+                     *       "file_id": 17,
                      *       "path": "notes/today.md"
                      *     }
                      */
@@ -6518,9 +6544,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 1001,
                      *       "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
                      *       "status": "PENDING",
+                     *       "event": {
+                     *         "id": 1001,
+                     *         "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
+                     *         "status": "PENDING"
+                     *       },
+                     *       "file_id": 17,
                      *       "path": "notes/today.md"
                      *     }
                      */
@@ -6655,9 +6686,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 1002,
                      *       "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a11",
                      *       "status": "PENDING",
+                     *       "event": {
+                     *         "id": 1002,
+                     *         "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a11",
+                     *         "status": "PENDING"
+                     *       },
+                     *       "file_id": 12,
                      *       "path": "archive",
                      *       "correlation_id": "0199f3c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
                      *       "file_count": 3
@@ -6816,9 +6852,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 1001,
                      *       "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
-                     *       "status": "COMPLETED"
+                     *       "status": "COMPLETED",
+                     *       "event": {
+                     *         "id": 1001,
+                     *         "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
+                     *         "status": "COMPLETED"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"] | components["schemas"]["NotebookCommits"];
@@ -6834,9 +6874,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 1001,
                      *       "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
-                     *       "status": "PENDING"
+                     *       "status": "PENDING",
+                     *       "event": {
+                     *         "id": 1001,
+                     *         "event_id": "evt_01a0e1c2-7b1e-7c3a-9d52-0f3c1f6b7a10",
+                     *         "status": "PENDING"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"] | components["schemas"]["NotebookCommits"];

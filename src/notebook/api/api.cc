@@ -370,7 +370,6 @@ class NotebookApi {
     SubmittedChange change{.notebooks = notebooks_,
                            .notebook = notebook,
                            .kind = request.kind,
-                           .file = request.file,
                            .timeout = sync.timeout,
                            .request_id = call.request_id};
     return DeferredResult{[request = std::move(request), waits = sync.waits,

@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/steady.h"
 #include "model/names.h"
+#include "notebook/api/api_json.h"
 #include "wire/answer_json.h"
 
 namespace eventq::notebook {
@@ -38,11 +39,7 @@ bool is_open(const OneCommit& commit) { return commit.event && !has_ended(commit
 
 void write_one(JsonWriter& json, const OneCommit& commit) {
   json.begin_object().key("notebook").string(commit.notebook);
-  if (commit.event) {
-    json.key("id").integer(static_cast<std::int64_t>(commit.event->id));
-    json.key("event_id").string(commit.event->event_id);
-    json.key("status").string(name_of(commit.event->status));
-  }
+  if (commit.event) write_event_members(json, *commit.event, commit.event->status);
   if (commit.error) json.key("error").string(commit.error->message);
   json.end_object();
 }

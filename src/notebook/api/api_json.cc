@@ -272,11 +272,19 @@ void write_commit(JsonWriter& json, const CommitRow& commit) {
   json.end_array().end_object();
 }
 
+void write_event_members(JsonWriter& json, const Event& event, Status status) {
+  json.key("event_id").string(event.event_id);
+  json.key("status").string(name_of(status));
+  json.key("event").begin_object();
+  json.key("id").integer(static_cast<std::int64_t>(event.id));
+  json.key("event_id").string(event.event_id);
+  json.key("status").string(name_of(status)).end_object();
+}
+
 void write_accepted(JsonWriter& json, const Accepted& accepted, Status status) {
   json.begin_object();
-  json.key("id").integer(static_cast<std::int64_t>(accepted.event.id));
-  json.key("event_id").string(accepted.event.event_id);
-  json.key("status").string(name_of(status));
+  write_event_members(json, accepted.event, status);
+  if (accepted.file_id != 0) json.key("file_id").integer(accepted.file_id);
   if (!accepted.path.empty()) json.key("path").string(accepted.path);
   if (accepted.group) {
     json.key("correlation_id").string(accepted.correlation_id);

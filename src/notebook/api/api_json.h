@@ -33,6 +33,9 @@ Result<ChangeRequest> read_move(const JsonValue& body);
 void write_notebook(JsonWriter& json, const NotebookStatus& status);
 void write_file(JsonWriter& json, const FileRow& file);
 void write_commit(JsonWriter& json, const CommitRow& commit);
+// The members `event_id`, `status` and `event` of an answer about an event. There is no `id`, because that is
+// the file's in all other answers.
+void write_event_members(JsonWriter& json, const Event& event, Status status);
 // `status` is the event's status now, which may be later than that in `accepted`.
 void write_accepted(JsonWriter& json, const Accepted& accepted, Status status);
 

@@ -51,27 +51,18 @@ Response respond_file(const SubmittedChange& about, const Result<FileRow>& file)
   return response;
 }
 
-// The event that ended may have another path, because a change can be combined with a later move.
-std::string path_of(const Event& event, const SubmittedChange& about) {
-  const auto operation = read_operation(event.pattern, event.payload);
-  return operation ? operation->path : about.accepted.path;
-}
-
-// Reads the row on the pool, because it is on disk. A create has no id in the request, so its file is found
-// by path; the others are found by id, which a later move does not change.
+// Reads the row on the pool, because it is on disk. The file is found by its id, which a later move does not
+// change.
 HandlerResult show_result(const ChangePtr& change, const Event& event) {
   using Kind = OperationKind;
   if (change->kind == Kind::remove || change->kind == Kind::batch_commit) {
     return respond_event(*change, 200, event.status);
   }
-  return http::DeferredResult{
-      [change, path = path_of(event, *change)](const http::DeferredResult::Resolve& resolve) {
-        change->notebooks.run([change, path, resolve] {
-          Notebook& notebook = *change->notebook;
-          resolve(respond_file(
-              *change, change->kind == Kind::create ? notebook.file_at(path) : notebook.file(change->file)));
-        });
-      }};
+  return http::DeferredResult{[change](const http::DeferredResult::Resolve& resolve) {
+    change->notebooks.run([change, resolve] {
+      resolve(respond_file(*change, change->notebook->file(change->accepted.file_id)));
+    });
+  }};
 }
 
 EngineWork await_end(const ChangePtr& change);

@@ -17,7 +17,6 @@ struct SubmittedChange {
   Notebooks& notebooks;
   std::shared_ptr<Notebook> notebook;
   OperationKind kind{};
-  std::int64_t file = 0;  // of update, move and remove
   Millis timeout{0};
   std::string request_id;
   Accepted accepted = {};

@@ -146,11 +146,13 @@ Result<void> Applier::plan_create(const FileEvent& event, ApplyPlan& plan) {
   if (!kind) return kind.error();
   if (*kind != PathKind::absent) return something_at(path);
   if (auto planned = plan_parents(path, plan); !planned) return planned;
-  // The row of a file that another program deleted: the new file gets its id.
+  // The row of a file that another program deleted: the new file gets its id, unless another was promised.
   auto stale = state_.file_at(notebook_, path);
   if (!stale) return stale.error();
   FileRow row;
-  if (*stale) row.id = (*stale)->id;
+  row.reserved = event.operation.file;
+  if (*stale && row.reserved == 0) row.id = (*stale)->id;
+  if (*stale && row.reserved != 0) plan.removed.push_back((*stale)->id);
   if (event.operation.folder) {
     row.folder = true;
     row.path = path;

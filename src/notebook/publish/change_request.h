@@ -28,6 +28,8 @@ struct ChangeRequest {
 // same correlation id.
 struct Accepted {
   Event event;  // the only event, or the first of the group
+  // The id of the file or folder. A create has it before its file exists. 0 for batch_commit.
+  std::int64_t file_id = 0;
   // Where the file or folder will be when all earlier changes and this one are applied; for a removal, where
   // it will be removed. Empty for batch_commit.
   std::string path;

@@ -70,6 +70,7 @@ NewEvent event_of(const Operation& operation, const std::string& queue, std::str
   event.payload = write_operation(operation);
   event.queue = queue;
   event.pattern = pattern_of(operation.kind);
+  event.source = source_of(operation);
   event.supersede_key = std::move(key);
   return event;
 }
@@ -89,6 +90,57 @@ Result<void> OperationPublisher::check_free(const std::string& path, const std::
   return Error{ErrorCode::conflict, "There is already a file or folder at " + path + ".", field};
 }
 
+Result<Operation> OperationPublisher::creation_of(const ChangeRequest& request, Operation operation) {
+  auto path = requested_path(request.path);
+  if (!path) return path.error();
+  operation.path = std::move(*path);
+  if (auto free = check_free(operation.path, "path"); !free) return free.error();
+  const auto file = reserve_file();
+  if (!file) return file.error();
+  operation.file = *file;
+  return operation;
+}
+
+// The first id opens a transaction of the state, which store_reserved() commits for all of them.
+Result<std::int64_t> OperationPublisher::reserve_file() {
+  if (!reserves_) {
+    if (auto begun = state_.begin(); !begun) return begun.error();
+    reserves_ = true;
+  }
+  return state_.reserve_file(notebook_);
+}
+
+// The ids must be on disk before an event that has one: after a crash another file would get the same id.
+void OperationPublisher::store_reserved(std::vector<Draft>& drafts) {
+  if (!std::exchange(reserves_, false)) return;
+  const auto stored = state_.commit();
+  if (stored) return;
+  for (Draft& draft : drafts) {
+    if (draft.refused || !draft.reserves) continue;
+    draft.refused = stored.error();
+    take_back(draft);
+  }
+}
+
+// A file has an id, and so can be changed, before its creation is applied.
+// Errors: not_found, also when a pending operation removes it.
+Result<OperationPublisher::TargetFile> OperationPublisher::target_of(std::int64_t file) {
+  const auto row = state_.file(notebook_, file);
+  if (!row) return row.error();
+  PendingOperations& operations = pending_operations_.operations;
+  TargetFile target;
+  if (*row) {
+    drop_ended((*row)->path);
+    target = {operations.future_path((*row)->path), (*row)->folder};
+  } else {
+    if (const PendingOperation* creation = operations.creation_of(file)) drop_ended(creation->operation.path);
+    const PendingOperation* creation = operations.creation_of(file);
+    if (creation != nullptr) target = {operations.future_path(*creation), creation->operation.folder};
+  }
+  if (target.path.empty()) return not_found(file);
+  return target;
+}
+
 // The operation of a request, with the path that the file will have when the worker applies it.
 Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request) {
   Operation operation{.kind = request.kind,
@@ -96,20 +148,11 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
                       .metadata = request.metadata,
                       .folder = request.folder};
   if (request.kind == OperationKind::batch_commit) return operation;
-  if (request.kind == OperationKind::create) {
-    auto path = requested_path(request.path);
-    if (!path) return path.error();
-    operation.path = std::move(*path);
-    if (auto free = check_free(operation.path, "path"); !free) return free.error();
-    return operation;
-  }
-  const auto row = state_.file(notebook_, request.file);
-  if (!row) return row.error();
-  if (!*row) return not_found(request.file);
-  drop_ended((*row)->path);
-  operation.path = pending_operations_.operations.future_path((*row)->path);
-  if (operation.path.empty()) return not_found(request.file);
-  operation.folder = (*row)->folder;
+  if (request.kind == OperationKind::create) return creation_of(request, std::move(operation));
+  auto target = target_of(request.file);
+  if (!target) return target.error();
+  operation.path = std::move(target->path);
+  operation.folder = target->folder;
   if (request.kind == OperationKind::update && operation.folder) {
     return Error{ErrorCode::conflict, operation.path + " is a folder, which has no content."};
   }
@@ -212,6 +255,8 @@ OperationPublisher::Draft OperationPublisher::draft(const ChangeRequest& request
     return draft;
   }
   draft.accepted.path = operation->path;
+  draft.reserves = operation->file != 0;
+  draft.accepted.file_id = draft.reserves ? operation->file : request.file;
   if (operation->folder && operation->kind != OperationKind::create) {
     const auto drafted = draft_group(std::move(*operation), draft);
     if (!drafted) draft.refused = drafted.error();
@@ -260,6 +305,7 @@ void OperationPublisher::publish(std::vector<ChangeSubmission> submissions) {
     std::vector<Draft> drafts;
     drafts.reserve(submissions.size());
     for (const ChangeSubmission& one : submissions) drafts.push_back(draft(one.request));
+    store_reserved(drafts);
     const auto sent = std::count_if(drafts.begin(), drafts.end(), [](const Draft& d) { return !d.refused; });
     AnswerCollector collector(static_cast<std::size_t>(sent));
     std::uint64_t token = 0;
@@ -300,7 +346,7 @@ Result<void> OperationPublisher::load_one(EventId id, Status status) {
   if (answer.error) return *answer.error;
   if (!*answer.details) return {};  // the event ended and was deleted meanwhile
   const Event& event = (*answer.details)->event;
-  auto operation = read_operation(event.pattern, event.payload);
+  auto operation = notebook::operation_of(event);
   if (!operation) return {};  // the worker will fail the event with the reason
   const OperationTicket ticket =
       pending_operations_.operations.add(std::move(*operation), event.supersede_key);

@@ -53,10 +53,19 @@ class OperationPublisher {
     std::vector<OperationTicket> tickets;
     std::vector<PendingOperation> replaced;  // the pending operations that it replaces, if it is stored
     Accepted accepted;                       // without its event
+    bool reserves = false;                   // accepted.file_id is not on disk yet
     std::optional<Error> refused;
   };
   Draft draft(const ChangeRequest& request);
   Result<Operation> operation_of(const ChangeRequest& request);
+  Result<Operation> creation_of(const ChangeRequest& request, Operation operation);
+  struct TargetFile {
+    std::string path;  // after all pending operations
+    bool folder = false;
+  };
+  Result<TargetFile> target_of(std::int64_t file);
+  Result<std::int64_t> reserve_file();
+  void store_reserved(std::vector<Draft>& drafts);
   Result<void> draft_group(Operation operation, Draft& draft);
   void take_back(const Draft& draft);
   void drop_ended(const std::string& path);
@@ -72,6 +81,7 @@ class OperationPublisher {
   NotebookState state_;
   std::int64_t notebook_;
   SharedPendingOperations& pending_operations_;
+  bool reserves_ = false;  // ids were reserved in a transaction that is still open
 };
 
 }  // namespace eventq::notebook

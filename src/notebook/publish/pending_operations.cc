@@ -40,6 +40,7 @@ void PendingOperations::restore(PendingOperation entry) {
   if (entry.operation.group) ++groups_;
   if (entry.operation.kind == OperationKind::batch_commit) commits_.insert(entry.ticket);
   if (entry.id) by_id_[*entry.id] = entry.ticket;
+  if (entry.operation.file != 0) by_file_[entry.operation.file] = entry.ticket;
   entries_.emplace(entry.ticket, std::move(entry));
 }
 
@@ -62,6 +63,9 @@ void PendingOperations::drop(OperationTicket ticket) {
   }
   if (const auto key = keys_.find(entry.key); key != keys_.end()) keys_.erase(key);
   if (entry.id) by_id_.erase(*entry.id);
+  // A hand-made event may have the id of another creation.
+  const auto created = by_file_.find(entry.operation.file);
+  if (created != by_file_.end() && created->second == ticket) by_file_.erase(created);
   if (entry.operation.group) --groups_;
   commits_.erase(ticket);
   entries_.erase(found);
@@ -147,11 +151,17 @@ void PendingOperations::each_within(const std::string& folder,
   }
 }
 
-std::string PendingOperations::future_path(std::string path) const {
+const PendingOperation* PendingOperations::creation_of(std::int64_t file) const {
+  const auto found = by_file_.find(file);
+  return found == by_file_.end() ? nullptr : &entries_.at(found->second);
+}
+
+// Follows the operations behind `ticket`.
+std::string PendingOperations::path_after(std::string path, OperationTicket ticket) const {
   // Fast path: only a folder operation moves files that it does not name.
   if (groups_ == 0 && !by_path_.contains(path)) return path;
-  for (const auto& [ticket, entry] : entries_) {
-    const Operation& operation = entry.operation;
+  for (auto at = entries_.upper_bound(ticket); at != entries_.end(); ++at) {
+    const Operation& operation = at->second.operation;
     const bool of_group = operation.group && is_within(path, operation.group->source);
     if (operation.nothing || (!of_group && operation.source != path && operation.path != path)) continue;
     if (operation.kind == OperationKind::remove) return "";

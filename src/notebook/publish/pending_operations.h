@@ -57,15 +57,23 @@ class PendingOperations {
   void each_within(const std::string& folder,
                    const std::function<void(const std::string& path, bool exists)>& visit) const;
   // The path that the file now at `path` will have; empty: it will be deleted.
-  [[nodiscard]] std::string future_path(std::string path) const;
+  [[nodiscard]] std::string future_path(std::string path) const { return path_after(std::move(path), {}); }
+  // The pending creation of the file with this id; null: none.
+  [[nodiscard]] const PendingOperation* creation_of(std::int64_t file) const;
+  // The same for a file that this pending operation creates.
+  [[nodiscard]] std::string future_path(const PendingOperation& creation) const {
+    return path_after(creation.operation.path, creation.ticket);
+  }
 
  private:
   using Tickets = std::set<OperationTicket>;
+  [[nodiscard]] std::string path_after(std::string path, OperationTicket ticket) const;
   [[nodiscard]] bool is_touched_since(const std::string& path, OperationTicket ticket) const;
 
   std::map<OperationTicket, PendingOperation> entries_;
   std::map<std::string, Tickets, std::less<>> by_path_;
   std::map<EventId, OperationTicket> by_id_;
+  std::map<std::int64_t, OperationTicket> by_file_;  // creations, by Operation::file
   std::multiset<std::string, std::less<>> keys_;
   std::set<OperationTicket> commits_;  // the batch_commits
   std::size_t groups_ = 0;             // entries that belong to a folder operation

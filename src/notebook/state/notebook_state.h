@@ -38,8 +38,9 @@ struct NotebookRow {
 };
 
 struct FileRow {
-  std::int64_t id = 0;  // 0: not stored yet
-  bool folder = false;  // a folder has an id and a path, nothing else
+  std::int64_t id = 0;        // 0: not stored yet
+  std::int64_t reserved = 0;  // not stored yet: the id from reserve_file() that it gets; 0: any
+  bool folder = false;        // a folder has an id and a path, nothing else
   std::string path;
   FileState state;
   std::string hash;
@@ -138,7 +139,10 @@ class NotebookState {
   Result<std::vector<FileRow>> files_within(std::int64_t notebook, std::string_view folder,
                                             FileFilter filter);
   Result<FileCounts> counts(std::int64_t notebook);
-  // Inserts (id 0) or replaces by id; returns the id. Adds missing rows of the folders above.
+  // An id for a file that will be stored later. Another file never gets it.
+  Result<std::int64_t> reserve_file(std::int64_t notebook);
+  // Inserts (id 0) or replaces by id; returns the id. Adds missing rows of the folders above. A row that is
+  // inserted gets its reserved id, unless a row has got that before or reserve_file() never returned it.
   // Errors: conflict when another row has the path or a file is above it; not_found for an unknown id. After
   // an error nothing has changed.
   Result<std::int64_t> put_file(std::int64_t notebook, const FileRow& row);

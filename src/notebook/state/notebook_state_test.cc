@@ -575,6 +575,8 @@ constexpr const char* kBackToVersion2 =
     "ALTER TABLE notebook DROP COLUMN max_file_size; ALTER TABLE notebook DROP COLUMN deleted_retention;"
     "ALTER TABLE notebook DROP COLUMN portable_names;"
     "DROP INDEX file_git; ALTER TABLE file DROP COLUMN git;"
+    "DROP TABLE reserved_file;"
+    "DELETE FROM sqlite_sequence WHERE name = 'file';"
     "PRAGMA user_version = 2;";
 
 TEST_F(NotebookStateTest, AFileOfSchemaVersion2GetsTheDefaultsOfNewSettings) {
@@ -586,6 +588,34 @@ TEST_F(NotebookStateTest, AFileOfSchemaVersion2GetsTheDefaultsOfNewSettings) {
   NotebookState state = open();
   ASSERT_EQ(must(state.notebooks()).size(), 1U);
   EXPECT_EQ(must(state.notebooks())[0].settings, NotebookSettings{});
+  EXPECT_EQ(must(state.reserve_file(must(state.notebooks())[0].id)), 1);
+}
+
+TEST_F(NotebookStateTest, AReservedIdIsGivenToItsFileOnceAndToNoOther) {
+  NotebookState state = open();
+  const std::int64_t notebook = add(state, "n");
+  const std::int64_t promised = must(state.reserve_file(notebook));
+  const std::int64_t other = must(state.put_file(notebook, row("other")));
+  EXPECT_NE(other, promised);
+  FileRow file = row("a");
+  file.reserved = promised;
+  EXPECT_EQ(must(state.put_file(notebook, file)), promised);
+  must(state.remove_file(notebook, promised));
+
+  EXPECT_NE(must(state.put_file(notebook, file)), promised) << "an id is never reused";
+  file.path = "b";
+  file.reserved = promised + 1000;
+  EXPECT_LT(must(state.put_file(notebook, file)), promised + 1000) << "it was never reserved";
+}
+
+TEST_F(NotebookStateTest, AReservedIdOfAnotherNotebookIsNotGiven) {
+  NotebookState state = open();
+  const std::int64_t first = add(state, "a");
+  const std::int64_t second = add(state, "b");
+  FileRow file = row("x");
+  file.reserved = must(state.reserve_file(first));
+  EXPECT_NE(must(state.put_file(second, file)), file.reserved);
+  EXPECT_EQ(must(state.put_file(first, file)), file.reserved);
 }
 
 TEST_F(NotebookStateTest, AFileOfSchemaVersion1IsMigrated) {
@@ -614,7 +644,7 @@ TEST_F(NotebookStateTest, EveryStatementHasACommentAndUsesAnIndex) {
   open();
   Connection connection = must(Connection::open(path_, Connection::OpenMode::write));
   // Settings, and statements that need all of a few rows.
-  const std::set<std::string_view> scans = {"schema", "open", "count_tables", "notebooks"};
+  const std::set<std::string_view> scans = {"schema", "open", "count_tables", "notebooks", "next_file_id"};
   for (const auto& [name, text] : sql::kAll) {
     EXPECT_TRUE(text.starts_with("-- " + std::string(name) + ".sql: ")) << name;
     if (scans.contains(name) || std::string(text).find("PRAGMA") != std::string::npos) continue;

@@ -46,6 +46,14 @@ CREATE TABLE file (
 CREATE UNIQUE INDEX file_path ON file (notebook, path);
 CREATE INDEX file_size ON file (notebook, folder, size);  -- covers counts.sql
 CREATE INDEX file_git ON file (notebook, git, path) WHERE git <> '';
+INSERT INTO sqlite_sequence (name, seq) VALUES ('file', 0);  -- next_file_id.sql needs the row
+
+-- Ids that were promised to files whose creation has not been applied. The id of a creation that failed
+-- stays: its event may be reset.
+CREATE TABLE reserved_file (
+  id       INTEGER PRIMARY KEY,
+  notebook INTEGER NOT NULL REFERENCES notebook (id)
+) STRICT;
 
 -- The journal: steps of running operations. After a crash they are undone in reverse order.
 CREATE TABLE step (

@@ -88,14 +88,28 @@ Result<FileCounts> NotebookState::counts(std::int64_t notebook) {
   return found->value_or(FileCounts{});
 }
 
+Result<std::int64_t> NotebookState::reserve_file(std::int64_t notebook) {
+  return db_->atomically([&]() -> Result<std::int64_t> {
+    const auto id = one_row(db_->use(sql::next_file_id), [](const Statement& row) { return row.integer(0); });
+    if (!id) return id.error();
+    if (!*id) return Error{ErrorCode::corrupt, "The state of the notebooks has lost its ids of files."};
+    if (auto done = finish(db_->use(sql::add_reserved).bind(notebook).bind(**id)); !done) return done.error();
+    return **id;
+  });
+}
+
 // In an open transaction nothing is rolled back here, so every check comes before the first write.
 Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRow& row) {
   return db_->atomically([&]() -> Result<std::int64_t> {
     const bool is_new = row.id == 0;
     const auto missing = missing_folders(*this, notebook, row);
     if (!missing) return missing.error();
+    const auto promised = one_row(db_->use(sql::is_reserved).bind(notebook).bind(row.reserved),
+                                  [](const Statement& found) { return found.integer(0) != 0; });
+    if (!promised) return promised.error();
+    const std::int64_t wanted = is_new && *promised ? row.reserved : row.id;
     Statement& put = bind_file_row(db_->use(is_new ? sql::insert_file : sql::update_file), notebook, row);
-    const auto changed = is_new ? put.run() : put.bind(row.id).run();
+    const auto changed = put.bind(wanted).run();
     if (!changed) return changed.error();
     if (*changed == 0) {
       const auto existing = file(notebook, row.id);
@@ -104,10 +118,14 @@ Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRo
       return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more."};
     }
     const std::int64_t id = is_new ? db_->last_id() : row.id;
+    if (is_new && *promised) {
+      auto done = finish(db_->use(sql::drop_reserved).bind(notebook).bind(row.reserved));
+      if (!done) return done.error();
+    }
     for (const std::string& folder : *missing) {
       const FileRow made{
           .folder = true, .path = folder, .updated_at = row.updated_at, .event_id = row.event_id};
-      auto done = finish(bind_file_row(db_->use(sql::insert_file), notebook, made));
+      auto done = finish(bind_file_row(db_->use(sql::insert_file), notebook, made).bind(std::int64_t{0}));
       if (!done) return done.error();
     }
     return id;

@@ -6,4 +6,10 @@ ALTER TABLE notebook ADD COLUMN deleted_retention INTEGER NOT NULL DEFAULT 25920
 ALTER TABLE notebook ADD COLUMN portable_names INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE file ADD COLUMN git TEXT NOT NULL DEFAULT '';
 CREATE INDEX file_git ON file (notebook, git, path) WHERE git <> '';
+INSERT INTO sqlite_sequence (name, seq)
+SELECT 'file', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'file');
+CREATE TABLE reserved_file (
+  id       INTEGER PRIMARY KEY,
+  notebook INTEGER NOT NULL REFERENCES notebook (id)
+) STRICT;
 PRAGMA user_version = 3;
