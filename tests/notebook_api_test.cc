@@ -325,6 +325,39 @@ TEST_F(NotebookApiTest, AFileAsLargeAsAnEventIsAcceptedAndALargerOneRefused) {
   EXPECT_EQ(post("/notebooks/notes/files?sync=true", body(limits::kPayload)).status, 201);
 }
 
+TEST_F(NotebookApiTest, ALongNameOrPathIsRefused) {
+  const auto create = [&](const std::string& path) {
+    return post("/notebooks/notes/files", R"({"path":")" + path + R"("})").status;
+  };
+  const auto path_of = [](std::size_t size) {
+    std::string path;
+    while (path.size() + 201 < size) path += std::string(200, 'd') + "/";
+    return path + std::string(size - path.size(), 'f');
+  };
+  pause();
+  EXPECT_EQ(create(std::string(254, 'n')), 202);
+  EXPECT_EQ(create(std::string(255, 'n')), 202);
+  EXPECT_EQ(create(std::string(256, 'n')), 400);
+  EXPECT_EQ(create(path_of(1023)), 202);
+  EXPECT_EQ(create(path_of(1024)), 202);
+  EXPECT_EQ(create(path_of(1025)), 400);
+}
+
+TEST_F(NotebookApiTest, OnlyTheNotebooksOwnWorkerTakesItsEvents) {
+  pause();
+  const HttpResponse waits = post("/notebooks/notes/files", R"({"path":"a.md","content":"x"})");
+  const std::string body = R"({"tags":["file"],"worker_id":"w:1","queue":"notebook:notes","limit":1})";
+  for (const HttpResponse& refused : {get("/events/subscribe?tags=file&worker_id=w:1&queue=notebook:notes"),
+                                      post("/events/subscribe", body), post("/events/next", body),
+                                      get("/events/stream?tags=file&worker_id=w:1&queue=notebook:notes")}) {
+    EXPECT_EQ(refused.status, 409) << refused.body;
+    EXPECT_THAT(refused.body, HasSubstr("own worker"));
+  }
+  EXPECT_THAT(at(get("/notebooks/notes"), "trouble.worker"), HasSubstr("paused"));
+  resume();
+  EXPECT_EQ(at(post("/events/" + at(waits, "event.id") + "/wait"), "status"), R"("COMPLETED")");
+}
+
 TEST_F(NotebookApiTest, ATimeoutIsAnsweredWithThePendingEvent) {
   pause();
 

@@ -119,13 +119,17 @@ TEST_F(Seed001, ATrailingSlashKeepsAnIdempotencyKey) {
 
 TEST_F(Seed001, SyncMayBeTrueOneOrYes) {
   ASSERT_NO_FATAL_FAILURE(notes_.start());
+  int folders = 0;
+  // A folder for each, because true.md and True.md cannot be beside each other.
   for (const std::string yes : {"true", "True", "1", "yes"}) {
+    const std::string path = std::to_string(++folders) + "/" + yes + ".md";
     const auto made = notes_.expect("201", "POST", "/notebooks/n/files/?sync=" + yes + "&timeout=300.0",
-                                    R"({"path":"/)" + yes + R"(.md","content":"x"})");
-    EXPECT_EQ(made.at("path"), '"' + yes + ".md\"");
+                                    R"({"path":"/)" + path + R"(","content":"x"})");
+    EXPECT_EQ(made.at("path"), '"' + path + '"');
   }
   for (const std::string no : {"false", "False", "0", "no"}) {
-    notes_.expect("202", "POST", "/notebooks/n/files?sync=" + no, R"({"path":"/)" + no + R"(.md"})");
+    const std::string path = std::to_string(++folders) + "/" + no + ".md";
+    notes_.expect("202", "POST", "/notebooks/n/files?sync=" + no, R"({"path":"/)" + path + R"("})");
   }
 }
 

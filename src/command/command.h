@@ -43,6 +43,9 @@ struct Publication {
   // The correlation id to use when the Core has to make one. Empty: the Core chooses. The router sets it,
   // because all shards must use the same.
   std::string spare_correlation_id = {};
+  // Only answer as the first request with this key was answered; not_found for a new key. For a caller that
+  // must know it before it can say what to publish. One event must be there, of the queue.
+  bool only_replay = false;
 };
 
 struct ClaimRequest {

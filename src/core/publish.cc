@@ -56,6 +56,8 @@ Result<void> Core::publish(Batch& batch, Publication& publication, Answer& answe
   if (!replayed) return replayed.error();
   if (*replayed) {
     answer.published = std::move(**replayed);
+  } else if (publication.only_replay) {
+    answer.published = Error{ErrorCode::not_found, "The Idempotency-Key was not used before."};
   } else if (auto refused = refuse_publication(batch, publication); !refused) {
     return refused.error();
   } else if (*refused) {

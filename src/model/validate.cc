@@ -174,6 +174,17 @@ std::optional<Error> validate_queue_name(std::string_view name) {
   return bad_identifier("queue", name, limits::kQueueNameChars);
 }
 
+std::optional<Error> validate_claimed_queue(std::string_view name) {
+  if (Fault fault = validate_queue_name(name)) return fault;
+  if (!name.starts_with(kOwnedQueuePrefix)) return std::nullopt;
+  return Error{ErrorCode::conflict,
+               "Queue \"" + std::string(name) +
+                   "\" belongs to a notebook, as every queue whose name begins with \"" +
+                   std::string(kOwnedQueuePrefix) +
+                   "\". Only the notebook's own worker takes its events; use a queue with another name.",
+               "queue"};
+}
+
 std::optional<Error> validate_event_id(std::string_view event_id) {
   return bad_identifier("event_id", event_id, limits::kEventIdChars);
 }

@@ -15,6 +15,10 @@
 
 namespace eventq {
 
+// Queues with this prefix belong to notebooks, whose own workers claim their events. A rule about the name
+// and not about the notebooks of this server, so it holds for every program that opens the store.
+inline constexpr std::string_view kOwnedQueuePrefix = "notebook:";
+
 // The check of a NewEvent also trims its tags and drops repeated ones.
 // REQUIRES: `payload` is valid JSON; only its size is checked here.
 [[nodiscard]] std::optional<Error> validate(NewEvent& event);
@@ -29,6 +33,9 @@ namespace eventq {
 [[nodiscard]] std::optional<Error> validate_reason(std::string_view reason);
 [[nodiscard]] std::optional<Error> validate_worker_id(std::string_view worker_id);
 [[nodiscard]] std::optional<Error> validate_queue_name(std::string_view name);
+// The same for the queue of a claim. Errors: also conflict for a queue with kOwnedQueuePrefix, whose owner
+// claims without this check.
+[[nodiscard]] std::optional<Error> validate_claimed_queue(std::string_view name);
 [[nodiscard]] std::optional<Error> validate_event_id(std::string_view event_id);
 [[nodiscard]] std::optional<Error> validate_correlation_id(std::string_view id);
 [[nodiscard]] std::optional<Error> validate_idempotency_key(std::string_view key);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "model/validate.h"
 #include "notebook/files/note_path.h"
 #include "notebook/watch/change_detection.h"
 
@@ -97,7 +98,7 @@ Notebook::Notebook(const NotebookContext& context, NotebookRow row, Folder folde
                    GitRepo repo, StateConnections states)
     : context_(context),
       row_(std::move(row)),
-      queue_("notebook:" + row_.name),
+      queue_(std::string(kOwnedQueuePrefix) + row_.name),
       folder_(std::move(folder)),
       lock_(std::move(lock)),
       repo_(std::move(repo)),
@@ -107,7 +108,8 @@ Notebook::Notebook(const NotebookContext& context, NotebookRow row, Folder folde
               row_, queue_),
       working_(boost::asio::make_strand(context_.pool.get_executor())),
       timer_(working_),
-      publisher_(context_.engine, queue_, std::move(states.publisher), row_.id, pending_operations_),
+      publisher_(context_.engine, queue_, std::move(states.publisher), row_.id, pending_operations_,
+                 row_.settings.portable_names),
       detection_state_(std::move(states.detection)),
       reader_state_(std::move(states.reader)) {}
 
@@ -254,7 +256,21 @@ Result<std::size_t> Notebook::publish_detected(Result<std::vector<Operation>> ch
   return published.error();
 }
 
+// Empty: no change waits, or the worker is about to apply it.
+std::string Notebook::why_changes_wait() {
+  const Answer answer = context_.engine.call({.admin = QueueQuery{queue_, 0}});
+  const auto* document = std::get_if<Result<QueueDocument>>(&answer.admin);
+  if (document == nullptr || !*document || (*document)->row.status != QueueStatus::paused) return "";
+  const auto& counts = (*document)->counts;
+  const std::int64_t live = counts.at(static_cast<std::size_t>(Status::pending)) +
+                            counts.at(static_cast<std::size_t>(Status::processing));
+  if (live == 0) return "";
+  return "The queue " + queue_ + " is paused, and " + std::to_string(live) +
+         " changes wait. Resume it with: eventq queue resume " + queue_;
+}
+
 Result<NotebookStatus> Notebook::status() {
+  const std::string waits = why_changes_wait();
   const std::scoped_lock lock(reader_mutex_);
   NotebookStatus status{.row = row_};
   auto counts = reader_state_.counts(row_.id);
@@ -270,6 +286,7 @@ Result<NotebookStatus> Notebook::status() {
   if (!not_committed) return not_committed.error();
   status.not_committed = std::move(*not_committed);
   status.worker = worker_.status();
+  if (status.worker.worker_trouble.empty()) status.worker.worker_trouble = waits;
   const std::scoped_lock watcher_lock(watcher_mutex_);
   if (watcher_) status.watcher = watcher_->stats();
   status.watcher_trouble = detection_error_;
@@ -303,6 +320,11 @@ Result<FileContent> Notebook::content(std::int64_t id) {
   if (row->folder) return Error{ErrorCode::conflict, row->path + " is a folder, which has no content."};
   auto bytes = folder_.read(row->path, kContent);
   if (!bytes) return bytes.error();
+  // The file may be newer than its row. Its version must be that of the bytes, which no If-Match fits then.
+  const auto there = folder_.file_state(row->path);
+  if (!there || *there != row->state) {
+    row->hash = hash_of(*bytes);
+  }
   return FileContent{std::move(*row), std::move(*bytes)};
 }
 

@@ -104,6 +104,7 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
            StateConnections states);
   static Result<StateConnections> open_states(const std::string& path);
 
+  [[nodiscard]] std::string why_changes_wait();
   void publish_submissions();
   void work();
   void hint();

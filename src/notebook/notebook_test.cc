@@ -144,6 +144,93 @@ TEST_F(NotebookTest, AnEventWithTheIdOfAnotherFileGetsANewOne) {
   EXPECT_EQ(get("a"), "1");
 }
 
+TEST_F(NotebookTest, AnEventThatAnotherWorkerHasClaimedIsTakenBackAndApplied) {
+  OneAnswer foreign;
+  ClaimRequest claim{.selector = {"notebook:n", {}}, .worker_id = "foreign", .limit = 1, .wait = kLongTime};
+  // A waiting claim gets the event in the commit that publishes it, before the notebook's worker asks.
+  engine_->submit({.claim = claim}, foreign, 0);
+  const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
+  ASSERT_TRUE(created);
+  EXPECT_EQ(foreign.wait().claims.size(), 1U);
+
+  EXPECT_EQ(end_of(created->event.id).status, Status::completed);
+  EXPECT_EQ(get("a"), "1");
+}
+
+TEST_F(NotebookTest, AStatusSaysWhyChangesWait) {
+  pause(QueueStatus::paused);
+  EXPECT_EQ(notebook_->status()->worker.worker_trouble, "") << "nothing waits";
+  const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
+  EXPECT_THAT(notebook_->status()->worker.worker_trouble,
+              testing::HasSubstr("eventq queue resume notebook:n"));
+  pause(QueueStatus::active);
+  end_of(created->event.id);
+  wait_until([&] { return notebook_->status()->worker.worker_trouble.empty(); }, "the trouble is over");
+}
+
+TEST_F(NotebookTest, AnEventThatIsRetriedAfterARestartIsShownAsTrouble) {
+  fs::remove_all(root_ + "/.eventq");
+  std::ofstream(root_ + "/.eventq") << "obstacle";
+  const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
+  wait_until([&] { return now_of(created->event.id).retry_count > 0; }, "the first try fails");
+  EXPECT_NE(notebook_->status()->worker.worker_trouble, "");
+  pause(QueueStatus::paused);
+  fs::remove(root_ + "/.eventq");
+  stop();
+  start();
+  EXPECT_THAT(notebook_->status()->worker.worker_trouble, testing::HasSubstr("retried"));
+  pause(QueueStatus::active);
+  EXPECT_EQ(end_of(created->event.id).status, Status::completed);
+}
+
+TEST_F(NotebookTest, NamesThatOtherSystemsCannotHoldAreRefusedInRequestsOnly) {
+  make("Notes/A.md", "1");
+  const auto refused = [&](const std::string& path) {
+    const auto accepted = ask({.kind = create, .path = path, .content = ""}).get();
+    return accepted ? ErrorCode::internal : accepted.error().code;
+  };
+  for (const char* path : {"foo.", "foo ", "a:b.md", ":(top)x.md"}) {
+    EXPECT_EQ(refused(path), ErrorCode::invalid_argument) << path;
+  }
+  for (const char* path : {"Notes/a.md", "notes/b.md", "NOTES"}) {
+    EXPECT_EQ(refused(path), ErrorCode::conflict) << path;
+  }
+  make("ÄRGER.md", "1");
+  EXPECT_EQ(refused("ärger.md"), ErrorCode::conflict);
+  const Event renamed = done({.kind = move, .file = id_of("Notes/A.md"), .dest_path = "Notes/a.md"});
+  EXPECT_EQ(renamed.status, Status::completed) << "a move may change the case of its own name";
+
+  pause(QueueStatus::paused);
+  ASSERT_TRUE(ask({.kind = create, .path = "Later/x", .content = ""}).get());
+  EXPECT_EQ(refused("later/y"), ErrorCode::conflict) << "a pending create counts";
+  pause(QueueStatus::active);
+
+  put("made outside:.md", "2");
+  put(":(top)y.md", "3");
+  ASSERT_TRUE(notebook_->rescan());
+  wait_until([&] { return notebook_->file_at("made outside:.md") && notebook_->file_at(":(top)y.md"); },
+             "files of other programs are recorded");
+}
+
+TEST_F(NotebookTest, WithoutPortableNamesEveryNameIsAPlainOne) {
+  fs::create_directory(directory_.file("free"));
+  NotebookSettings settings;
+  settings.portable_names = false;
+  ASSERT_TRUE(notebooks_->add("free", directory_.file("free"), settings));
+  notebook_ = notebooks_->find("free");
+  const std::vector<std::string> names = {":(top)x.md", "A.md", "a.md", "a:b.md", "foo ", "foo.", "x*"};
+  for (const std::string& name : names) make(name, name);
+  EXPECT_EQ(known(), names);
+  done({.kind = remove, .file = id_of("x*")});
+  commit();
+  Process tree({{"/bin/sh", "-c", "git -c core.quotePath=false ls-tree --name-only HEAD"},
+                {"HOME=" + directory_.file("")},
+                directory_.file("free")});
+  EXPECT_EQ(tree.wait(kLongTime), 0);
+  EXPECT_EQ(tree.out(), ":(top)x.md\nA.md\na.md\na:b.md\nfoo \nfoo.\n");
+  notebook_ = notebooks_->find("n");
+}
+
 TEST_F(NotebookTest, PendingMovesInARowAreCombinedToOneMove) {
   make("a", "1");
   const std::int64_t id = id_of("a");

@@ -14,9 +14,10 @@
 namespace eventq::notebook {
 namespace {
 
-constexpr Millis kSoon{20};            // the longest pause while an event blocks the others
-constexpr Millis kAfterTrouble{1000};  // the shortest pause after an error
-constexpr int kTriesAtOnce = 3;        // immediate retries: an editor may just have saved the file
+constexpr Millis kSoon{20};               // the longest pause while an event blocks the others
+constexpr Millis kAfterTrouble{1000};     // the shortest pause after an error
+constexpr Millis kForeignInterval{1000};  // between two searches for events that other workers hold
+constexpr int kTriesAtOnce = 3;           // immediate retries: an editor may just have saved the file
 // A worker that never rests deletes its rows in `applied` after this many reports.
 constexpr std::size_t kReportedMax = 1000;
 
@@ -103,8 +104,33 @@ Result<void> NotebookWorker::find_retried() {
     if (event.retry_count == 0) continue;
     blocked_by_ = event.id;
     blocked_until_ = event.due_at;
+    note_trouble(status_.worker_trouble, "Event " + id_text(event.id) +
+                                             " failed before the last start and is retried; later changes "
+                                             "wait for it.");
   }
   return {};
+}
+
+// Releases events that another worker holds. validate_claimed_queue() refuses such claims, but an older
+// eventq or an SQL statement may have made one, and all later changes would wait for its end.
+void NotebookWorker::take_back_foreign() {
+  const TimePoint now = context_.clock.now();
+  const bool was_checked = foreign_checked_at_ && now >= *foreign_checked_at_;
+  if (was_checked && now - *foreign_checked_at_ < kForeignInterval) return;
+  foreign_checked_at_ = now;
+  const Answer answer = context_.engine.call(
+      {.list = ListFilter{.status = Status::processing, .queue = queue_, .limit = limits::kPage}});
+  if (answer.error || !*answer.page) return;  // the next exchange() reports the error of the queue
+  Command back;
+  for (const Event& event : (*answer.page)->events) {
+    if (event.worker_id == worker_id_) continue;
+    note_trouble(status_.worker_trouble, "Worker " + event.worker_id + " had claimed event " +
+                                             id_text(event.id) +
+                                             ", which is for the notebook only; it was taken back.");
+    back.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
+                            Release{"Only the notebook's own worker applies its changes."}});
+  }
+  if (!back.changes.empty()) (void)context_.engine.call(std::move(back));
 }
 
 // Sends the reports and claims the next events in one command, so both are in one commit of the queue. The
@@ -211,7 +237,8 @@ void NotebookWorker::report(const ApplyUnit& unit, const ApplyOutcome& outcome) 
     if (outcome.kind == OutcomeKind::done) {
       applied_.insert(event.id);
     } else {
-      report.what = Fail{{.message = cut_utf8(outcome.message, limits::kErrorMessage),
+      report.what = Fail{{.status_code = outcome.status_code,
+                          .message = cut_utf8(outcome.message, limits::kErrorMessage),
                           .permanent = outcome.kind == OutcomeKind::failed}};
     }
   }
@@ -332,6 +359,7 @@ Millis NotebookWorker::run_once() {
   if (!is_busy) {
     if (!blocked_by_) note_trouble(status_.worker_trouble, "");
     forget_reported();
+    take_back_foreign();
   }
   if (!reports_.empty()) return Millis(0);
   if (blocked_by_) return std::min(kSoon, settings_.poll_interval);

@@ -71,6 +71,7 @@ class NotebookWorker {
   [[nodiscard]] bool must_wait();
   Result<void> give_back_held();
   Result<void> find_retried();
+  void take_back_foreign();
   Result<void> store_last_commit();
   Result<void> store_commit(CommitRow row, const std::vector<PendingChange>& changes,
                             const std::vector<PendingChange>& again, std::int64_t last);
@@ -120,6 +121,7 @@ class NotebookWorker {
   std::set<std::string> uncommitted_foreign_;  // paths with uncommitted content of another program
   TimePoint commit_again_at_;  // no commit before this time, after a commit that failed or left paths out
   std::optional<TimePoint> head_checked_at_;
+  std::optional<TimePoint> foreign_checked_at_;
 
   mutable std::mutex status_mutex_;
   WorkerStatus status_;

@@ -132,6 +132,7 @@ Operation read_members(Fields& fields, Kind kind) {
     fields.refuse("is_directory", "A folder has neither content nor metadata; leave them out.");
   }
   if (can_be_grouped(kind)) operation.group = read_group(fields, kind);
+  if (can_be_grouped(kind) || kind == Kind::update) operation.if_match = fields.text("if_match").value_or("");
   if (operation.group && !is_in_group(operation, *operation.group)) {
     fields.refuse("group",
                   "The file is not part of its group: its paths must be inside the group's, at the same "
@@ -198,6 +199,7 @@ std::string write_operation(const Operation& operation) {
   }
   if (operation.folder) json.key("is_directory").boolean(true);
   if (operation.group) write_group(json, *operation.group);
+  if (!operation.if_match.empty()) json.key("if_match").string(operation.if_match);
   if (operation.nothing) json.key("nothing").boolean(true);
   json.end_object();
   return payload;

@@ -49,6 +49,9 @@ struct Operation {
   std::int64_t file = 0;                 // create: the id that was promised; 0: none. Not in the payload
   bool folder = false;                   // `path` is a folder: create, move or remove an empty one
   std::optional<FolderOperation> group;  // move, remove
+  // update, move, remove: the versions of which the file must have one, separated by blanks; of a group, the
+  // folder. Empty: any version.
+  std::string if_match;
   bool nothing = false;  // combined to no effect: the change that it would undo was never made
   friend bool operator==(const Operation&, const Operation&) = default;
 };

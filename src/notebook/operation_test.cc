@@ -73,6 +73,11 @@ const Written kWritten[] = {
       .group = FolderOperation{"old", "new", 1}},
      R"({"source_path":"old","dest_path":"new","is_directory":true,"group":{"source_path":"old","dest_path":"new","count":1}})"},
     {{.kind = Kind::remove, .path = "a"}, R"({"path":"a"})"},
+    {{.kind = Kind::remove, .path = "a", .if_match = "v1 v2"}, R"({"path":"a","if_match":"v1 v2"})"},
+    {{.kind = Kind::update, .path = "a", .content = "2", .if_match = "v1"},
+     R"({"path":"a","content":"2","if_match":"v1"})"},
+    {{.kind = Kind::move, .path = "b", .source = "a", .if_match = "v1"},
+     R"({"source_path":"a","dest_path":"b","if_match":"v1"})"},
     {{.kind = Kind::remove, .path = "a", .nothing = true}, R"({"path":"a","nothing":true})"},
     {{.kind = Kind::remove, .path = "old/f", .group = FolderOperation{"old", "", 2}},
      R"({"path":"old/f","group":{"source_path":"old","count":2}})"},
@@ -250,10 +255,10 @@ TEST(Operation, OfAGroupMustMoveAsTheGroupMoves) {
   }
 }
 
-TEST(Operation, WithAPathTooLongIsTooLarge) {
+TEST(Operation, WithAPathTooLongIsRefused) {
   const auto read = read_operation("file.delete", R"({"path":")" + std::string(1025, 'x') + R"("})");
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code, ErrorCode::too_large);
+  EXPECT_EQ(read.error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(read.error().field, "path");
 }
 

@@ -44,7 +44,7 @@ decltype(Change::what) change_of(const decltype(Report::what)& what) {
 
 // Validates the claim part of next().
 Result<ClaimRequest> claim_of(const NextRequest& request, const std::string& worker_id) {
-  if (auto fault = validate_queue_name(request.queue)) return *fault;
+  if (auto fault = validate_claimed_queue(request.queue)) return *fault;
   if (auto fault = out_of_range("limit", request.limit, 0, limits::kClaim)) return *fault;
   if (auto fault = out_of_range("wait", request.wait, Millis(0), limits::kWait)) return *fault;
   ClaimRequest claim{{request.queue, {}}, worker_id, request.limit, request.wait};

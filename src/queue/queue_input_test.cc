@@ -81,6 +81,17 @@ TEST_F(QueueInput, PollNamesTheFieldThatIsBad) {
   EXPECT_EQ(queue->poll({.queue = ""}).error().code, ErrorCode::invalid_argument);
 }
 
+TEST_F(QueueInput, TheQueueOfANotebookCannotBePolled) {
+  for (const auto& claimed : {queue->poll({.tags = {"a"}, .queue = "notebook:n"}).has_value(),
+                              queue->next({.limit = 1, .queue = "notebook:n"}).has_value()}) {
+    EXPECT_FALSE(claimed);
+  }
+  const auto polled = queue->poll({.tags = {"a"}, .queue = "notebook:n"});
+  EXPECT_EQ(polled.error().code, ErrorCode::conflict);
+  EXPECT_THAT(polled.error().message, HasSubstr("notebook:n"));
+  EXPECT_TRUE(queue->poll({.tags = {"a"}, .queue = "notebooks:n"}));
+}
+
 TEST_F(QueueInput, CompleteNamesTheFieldThatIsBad) {
   const Lease lease{EventId{1}, "host:1", 1};
 

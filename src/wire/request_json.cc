@@ -144,7 +144,7 @@ Result<Subscription> check(SubscriptionFields wanted, TagRule tag_rule, const Li
     subscription.selector.tags = std::move(*tags);
   }
   subscription.worker_id = std::move(*wanted.worker_id);  // there is one: an absent one is refused above
-  if (auto fault = validate_queue_name(subscription.selector.queue)) return *fault;
+  if (auto fault = validate_claimed_queue(subscription.selector.queue)) return *fault;
   subscription.wait = wanted.wait.value_or(Millis(0));
   subscription.many = wanted.limit.has_value();
   const std::int64_t limit = wanted.limit.value_or(1);

@@ -2617,6 +2617,11 @@ export interface components {
             event?: components["schemas"]["ChangeEvent"];
             error?: string;
         };
+        VersionProblem: components["schemas"]["Problem"] & {
+            /** @description The ETag of `current`. */
+            etag?: string;
+            current?: components["schemas"]["File"];
+        };
         /** @description The event of a change. Its `id` is not the id of a file. */
         ChangeEvent: {
             id: components["schemas"]["EventId"];
@@ -3024,6 +3029,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The file has another version than If-Match names. The body has the file as it is now. */
+        OtherVersion: {
+            headers: {
+                ETag: components["headers"]["CurrentETag"];
+                Vary: components["headers"]["VaryOfErrors"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["VersionProblem"];
+                "application/problem+json": components["schemas"]["VersionProblem"];
+            };
+        };
         /** @description The name or path is taken, the id is that of a folder, or the queue accepts no events. With `sync=true`: the change failed or was cancelled; the message has the reason. */
         NotebookConflict: {
             headers: {
@@ -3195,6 +3213,8 @@ export interface components {
         FileId: number;
         /** @description Answer after the change is applied. */
         Sync: boolean;
+        /** @description Change the file only if it has one of these versions: ETags separated by commas, or `*`. Checked when the change is accepted, and again when it is applied. */
+        IfMatch: string;
         /** @description Seconds to wait, with `sync=true`. */
         SyncTimeout: number;
         /** @description The queue's name, percent-encoded: one segment of the path, so that a `/` in it is `%2F`. */
@@ -3253,6 +3273,10 @@ export interface components {
         LocationOfNew: string;
         /** @description The browser saves the content and does not show it. */
         Attachment: string;
+        /** @description The version of the file, for If-Match. It differs after each change of content, metadata or path. */
+        ETag: string;
+        /** @description The version of the file now. Absent if there is no file any more. */
+        CurrentETag: string;
         /** @description The browser must not guess another type. */
         NoSniff: "nosniff";
         /** @description Sent when the answer repeats that of an earlier request with the same key; this request published nothing. */
@@ -6243,6 +6267,11 @@ export interface operations {
             header?: {
                 /** @description The caller's id of this request, for the answer and the logs. An invalid value is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description A request with the same key, path and body gets the first answer again and publishes nothing. With another body the answer is 409. Keys are kept for 24 hours, across restarts.
+                 * @example signup-12345
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @description The notebook's name. */
@@ -6270,6 +6299,7 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["LocationOfNew"];
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6297,6 +6327,7 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6354,6 +6385,7 @@ export interface operations {
             /** @description The metadata. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6401,6 +6433,13 @@ export interface operations {
             header?: {
                 /** @description The caller's id of this request, for the answer and the logs. An invalid value is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description A request with the same key, path and body gets the first answer again and publishes nothing. With another body the answer is 409. Keys are kept for 24 hours, across restarts.
+                 * @example signup-12345
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change the file only if it has one of these versions: ETags separated by commas, or `*`. Checked when the change is accepted, and again when it is applied. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /** @description The notebook's name. */
@@ -6424,6 +6463,7 @@ export interface operations {
             /** @description With `sync=true`: the file as it is now. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6451,6 +6491,7 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6476,6 +6517,7 @@ export interface operations {
             404: components["responses"]["NoSuchNotebook"];
             408: components["responses"]["Timeout"];
             409: components["responses"]["NotebookConflict"];
+            412: components["responses"]["OtherVersion"];
             413: components["responses"]["TooLarge"];
             414: components["responses"]["TargetTooLong"];
             415: components["responses"]["NotJson"];
@@ -6499,6 +6541,13 @@ export interface operations {
             header?: {
                 /** @description The caller's id of this request, for the answer and the logs. An invalid value is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description A request with the same key, path and body gets the first answer again and publishes nothing. With another body the answer is 409. Keys are kept for 24 hours, across restarts.
+                 * @example signup-12345
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change the file only if it has one of these versions: ETags separated by commas, or `*`. Checked when the change is accepted, and again when it is applied. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /** @description The notebook's name. */
@@ -6514,6 +6563,7 @@ export interface operations {
             200: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6538,6 +6588,7 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6563,6 +6614,7 @@ export interface operations {
             404: components["responses"]["NoSuchNotebook"];
             408: components["responses"]["Timeout"];
             409: components["responses"]["NotebookConflict"];
+            412: components["responses"]["OtherVersion"];
             413: components["responses"]["TooLarge"];
             414: components["responses"]["TargetTooLong"];
             415: components["responses"]["NotJson"];
@@ -6597,6 +6649,7 @@ export interface operations {
                 headers: {
                     "Content-Disposition": components["headers"]["Attachment"];
                     "X-Content-Type-Options": components["headers"]["NoSniff"];
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6630,6 +6683,13 @@ export interface operations {
             header?: {
                 /** @description The caller's id of this request, for the answer and the logs. An invalid value is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description A request with the same key, path and body gets the first answer again and publishes nothing. With another body the answer is 409. Keys are kept for 24 hours, across restarts.
+                 * @example signup-12345
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change the file only if it has one of these versions: ETags separated by commas, or `*`. Checked when the change is accepted, and again when it is applied. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /** @description The notebook's name. */
@@ -6653,6 +6713,7 @@ export interface operations {
             /** @description With `sync=true`: the file or folder at its new path. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6680,6 +6741,7 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6707,6 +6769,7 @@ export interface operations {
             404: components["responses"]["NoSuchNotebook"];
             408: components["responses"]["Timeout"];
             409: components["responses"]["NotebookConflict"];
+            412: components["responses"]["OtherVersion"];
             413: components["responses"]["TooLarge"];
             414: components["responses"]["TargetTooLong"];
             415: components["responses"]["NotJson"];
@@ -6836,6 +6899,11 @@ export interface operations {
             header?: {
                 /** @description The caller's id of this request, for the answer and the logs. An invalid value is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description A request with the same key, path and body gets the first answer again and publishes nothing. With another body the answer is 409. Keys are kept for 24 hours, across restarts.
+                 * @example signup-12345
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -6846,6 +6914,7 @@ export interface operations {
             200: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -6868,6 +6937,7 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };

@@ -13,8 +13,8 @@ namespace {
 
 // A page can read these fields of an answer only if they are named.
 constexpr std::string_view kExposed =
-    "Allow, Content-Disposition, Eventq-Backpressure, Idempotency-Replayed, Location, Preference-Applied, "
-    "Retry-After, X-Request-Id";
+    "Allow, Content-Disposition, ETag, Eventq-Backpressure, Idempotency-Replayed, Location, "
+    "Preference-Applied, Retry-After, X-Request-Id";
 
 bool is_origin_char(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';

@@ -127,6 +127,10 @@ HandlerResult with_event(wire::EventName&& event, Act act, LookupThen then = Loo
   return find_events({std::move(event.event_id)}, std::move(act_on), then);
 }
 
+// The idempotency key of a call; empty: it has none. `more` is what decides about the result beside method,
+// path and body, because the same key with another request is refused.
+Result<std::optional<IdempotencyKey>> read_idempotency_key(const ApiCall& call, std::string_view more);
+
 // An error as the response of this call.
 Response refuse(const ApiCall& call, const Error& error);
 // The body as JSON, or the response that says why it is none.

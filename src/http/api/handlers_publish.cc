@@ -78,17 +78,12 @@ Parsed<PublishBody> read_content(ApiCall& call, bool batch) {
   });
 }
 
-// The idempotency key of this request. Its fingerprint covers everything that decides what is published, so
-// the same key with another request is refused.
 Result<std::optional<IdempotencyKey>> read_key(const ApiCall& call) {
-  const std::string& key = call.request.headers.idempotency_key;
-  if (key.empty()) return std::optional<IdempotencyKey>();
-  if (auto fault = validate_idempotency_key(key)) return *fault;
   std::string attributes;
   for (const auto& [name, value] : call.request.headers.cloud_event) {
     attributes.append(name).append("=").append(value).append("\n");
   }
-  return std::optional(IdempotencyKey{key, fingerprint({call.path, attributes, call.request.body})});
+  return read_idempotency_key(call, attributes);
 }
 
 // A CloudEvent with a well-formed traceparent has a trace id, and the traceparent in its attributes.
@@ -230,6 +225,13 @@ HandlerResult publish(ApiCall& call, bool batch) {
 }
 
 }  // namespace
+
+Result<std::optional<IdempotencyKey>> read_idempotency_key(const ApiCall& call, std::string_view more) {
+  const std::string& key = call.request.headers.idempotency_key;
+  if (key.empty()) return std::optional<IdempotencyKey>();
+  if (auto fault = validate_idempotency_key(key)) return *fault;
+  return std::optional(IdempotencyKey{key, fingerprint({call.path, more, call.request.body})});
+}
 
 // POST /events
 HandlerResult publish_event(ApiCall& call) { return publish(call, false); }

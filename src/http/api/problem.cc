@@ -45,6 +45,7 @@ ProblemType type_of(int status) {
     case 403: return {status, "forbidden", "Forbidden", ""};
     case 404: return {status, "not-found", "Not found", ""};
     case 405: return {status, "method-not-allowed", "Method not allowed", ""};
+    case 412: return {status, "precondition-failed", "Precondition failed", ""};
     case 408: return {status, "timeout", "Timeout", ""};
     case 413: return {status, "too-large", "Too large", ""};
     case 414:

@@ -113,6 +113,9 @@ class BeastParser final : public beast::http::basic_parser<true> {
     if (beast::iequals(name, "idempotency-key")) {
       if (value.empty()) return refuse(error, 400, "The Idempotency-Key is empty; send one, or none at all.");
       keep_once(SingletonField::idempotency_key, headers.idempotency_key, value, error);
+    } else if (beast::iequals(name, "if-match")) {
+      if (value.empty()) return refuse(error, 400, "The field If-Match is empty; send an ETag, or no field.");
+      keep_list(headers.if_match, value);
     } else if (beast::iequals(name, "x-request-id")) {
       keep_once(SingletonField::request_id, headers.request_id, value, error);
     } else if (beast::iequals(name, "sec-fetch-site")) {

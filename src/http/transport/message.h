@@ -15,6 +15,7 @@ struct Headers {
   std::string content_type;
   std::string accept;
   std::string idempotency_key;
+  std::string if_match;        // all If-Match fields, joined with commas
   std::string prefer;          // all Prefer fields, joined with commas
   std::string traceparent;     // the same; two joined ones are no valid value, as the standard demands
   std::string tracestate;      // all tracestate fields, joined with commas

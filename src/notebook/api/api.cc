@@ -12,13 +12,14 @@
 #include "base/numbers.h"
 #include "base/percent.h"
 #include "base/range.h"
-#include "base/utf8.h"
 #include "eventq/limits.h"
 #include "http/api/handlers.h"
 #include "http/api/problem.h"
 #include "notebook/api/api_commit.h"
+#include "notebook/api/api_file.h"
 #include "notebook/api/api_json.h"
 #include "notebook/api/api_wait.h"
+#include "notebook/file_version.h"
 #include "wire/query_fields.h"
 #include "wire/queue_requests.h"
 
@@ -92,20 +93,6 @@ Response respond_json(int status, const Write& write) {
   response.status = status;
   JsonWriter json(response.body);
   write(json);
-  return response;
-}
-
-// Sends every file as text or as bytes, because a browser would run a script in a page of this origin. The
-// name is percent-encoded UTF-8 (RFC 6266), because a note's name may have any letters and quotes.
-Response respond_content(FileContent content) {
-  const std::string& path = content.file.path;
-  const bool is_text = content.file.content_type.starts_with("text/") && valid_utf8(content.bytes);
-  Response response;
-  response.content_type = is_text ? "text/plain; charset=utf-8" : "application/octet-stream";
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  response.headers.emplace_back("Content-Disposition", "attachment; filename*=UTF-8''" +
-                                                           percent_encode(path.substr(path.rfind('/') + 1)));
-  response.body = std::move(content.bytes);
   return response;
 }
 
@@ -287,8 +274,10 @@ class NotebookApi {
 
   HandlerResult show_file(ApiCall& call, const NotebookPtr& notebook) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
-    return read_on_pool(
-        call, [notebook, file = file_id(call)] { return notebook->file(file); }, write_file);
+    return on_pool([notebook, file = file_id(call), id = call.request_id]() -> HandlerResult {
+      const auto row = notebook->file(file);
+      return row ? respond_row(200, *row) : problem(row.error(), id);
+    });
   }
 
   HandlerResult read_file(ApiCall& call, const NotebookPtr& notebook) {
@@ -362,10 +351,28 @@ class NotebookApi {
     return submit(call, notebook, {.kind = OperationKind::remove, .file = file_id(call)}, *sync);
   }
 
+  // Reads If-Match and Idempotency-Key. Errors: invalid_argument.
+  static std::optional<Error> read_conditions(const ApiCall& call, ChangeRequest& request) {
+    const std::string& if_match = call.request.headers.if_match;
+    auto key = http::read_idempotency_key(call, call.request.method + "\n" + if_match);
+    if (!key) return key.error();
+    request.key = std::move(*key);
+    if (if_match.empty()) return std::nullopt;
+    if (request.kind == OperationKind::create || request.kind == OperationKind::batch_commit) {
+      return Error{ErrorCode::invalid_argument, "If-Match needs an existing file; leave it out here.",
+                   "If-Match"};
+    }
+    auto versions = read_if_match(if_match);
+    if (!versions) return versions.error();
+    request.if_match = std::move(*versions);
+    return std::nullopt;
+  }
+
   // The reply runs on a pool thread. It resolves with the response, or with a command that waits for the
   // event: the service submits that command from the IoThread.
   HandlerResult submit(const ApiCall& call, const NotebookPtr& notebook, ChangeRequest request,
                        SyncOptions sync) {
+    if (auto fault = read_conditions(call, request)) return http::refuse(call, *fault);
     // The change is an event of the notebook's queue: its worker applies it, not this thread.
     SubmittedChange change{.notebooks = notebooks_,
                            .notebook = notebook,
@@ -374,12 +381,19 @@ class NotebookApi {
                            .request_id = call.request_id};
     return DeferredResult{[request = std::move(request), waits = sync.waits,
                            change = std::move(change)](const DeferredResult::Resolve& resolve) {
-      change.notebook->submit(request, [resolve, waits, change](Result<Accepted> accepted) mutable {
-        if (!accepted) return resolve(problem(accepted.error(), change.request_id));
+      change.notebook->submit(request, [resolve, waits, file = request.file,
+                                        change](Result<Accepted> accepted) mutable {
+        if (!accepted) return resolve(refuse_change(change, file, accepted.error()));
         change.accepted = std::move(*accepted);
         resolve(waits ? HandlerResult(wait_for(std::move(change))) : HandlerResult(respond_accepted(change)));
       });
     }};
+  }
+
+  // Runs on a pool thread, so it may read the file's row.
+  static Response refuse_change(const SubmittedChange& change, std::int64_t file, const Error& error) {
+    if (!is_version_error(error)) return problem(error, change.request_id);
+    return respond_other_version(error.message, change.notebook->file(file), change.request_id);
   }
 
   Notebooks& notebooks_;

@@ -8,7 +8,9 @@
 #include "base/percent.h"
 #include "http/api/problem.h"
 #include "model/names.h"
+#include "notebook/api/api_file.h"
 #include "notebook/api/api_json.h"
+#include "notebook/file_version.h"
 #include "wire/answer_json.h"
 
 namespace eventq::notebook {
@@ -26,6 +28,7 @@ Response respond_event(const SubmittedChange& about, int status, Status became) 
   response.status = status;
   JsonWriter json(response.body);
   write_accepted(json, about.accepted, became);
+  if (about.accepted.replayed) response.headers.emplace_back("Idempotency-Replayed", "true");
   const auto id = static_cast<std::int64_t>(about.accepted.event.id);
   response.headers.emplace_back("Location", "/events/" + std::to_string(id));
   return response;
@@ -41,11 +44,8 @@ Response respond_file(const SubmittedChange& about, const Result<FileRow>& file)
     return respond_conflict(about, "It was done, but a later change has moved or deleted the file since.");
   }
   if (!file) return http::respond_with(http::problem_of(file.error()), about.request_id);
-  Response response;
-  JsonWriter json(response.body);
-  write_file(json, *file);
-  if (about.kind != OperationKind::create) return response;
-  response.status = 201;
+  if (about.kind != OperationKind::create) return respond_row(200, *file);
+  Response response = respond_row(201, *file);
   response.headers.emplace_back("Location", "/notebooks/" + percent_encode(about.notebook->name()) +
                                                 "/files/" + std::to_string(file->id));
   return response;
@@ -53,16 +53,29 @@ Response respond_file(const SubmittedChange& about, const Result<FileRow>& file)
 
 // Reads the row on the pool, because it is on disk. The file is found by its id, which a later move does not
 // change.
+template <typename Respond>
+HandlerResult with_file(const ChangePtr& change, Respond respond) {
+  return http::DeferredResult{[change, respond](const http::DeferredResult::Resolve& resolve) {
+    change->notebooks.run(
+        [change, respond, resolve] { resolve(respond(change->notebook->file(change->accepted.file_id))); });
+  }};
+}
+
 HandlerResult show_result(const ChangePtr& change, const Event& event) {
   using Kind = OperationKind;
   if (change->kind == Kind::remove || change->kind == Kind::batch_commit) {
     return respond_event(*change, 200, event.status);
   }
-  return http::DeferredResult{[change](const http::DeferredResult::Resolve& resolve) {
-    change->notebooks.run([change, resolve] {
-      resolve(respond_file(*change, change->notebook->file(change->accepted.file_id)));
-    });
-  }};
+  return with_file(change, [change](const Result<FileRow>& file) { return respond_file(*change, file); });
+}
+
+HandlerResult show_failure(const ChangePtr& change, const std::vector<LogEntry>& log) {
+  const auto failure = wire::last_failure(log);
+  std::string message = failure ? std::string(failure->message) : "The change failed.";
+  if (log.empty() || log.back().status_code != kPreconditionFailed) return respond_conflict(*change, message);
+  return with_file(change, [change, message = std::move(message)](const Result<FileRow>& now) {
+    return respond_other_version(message, now, change->request_id);
+  });
 }
 
 EngineWork await_end(const ChangePtr& change);
@@ -73,10 +86,7 @@ HandlerResult judge(const ChangePtr& change, const Details& details) {
   switch (event.status) {
     case Status::completed:
     case Status::completed_with_errors: return show_result(change, event);
-    case Status::failed: {
-      const auto failure = wire::last_failure(details.log);
-      return respond_conflict(*change, failure ? std::string(failure->message) : "The change failed.");
-    }
+    case Status::failed: return show_failure(change, details.log);
     case Status::cancelled: return respond_conflict(*change, "The change was cancelled.");
     case Status::superseded:
       // The publisher combined the change with a later one, so the later event has the result.

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "notebook/file_version.h"
 #include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
@@ -23,7 +24,9 @@ ApplyOutcome outcome_of(const Error& error, const ApplyUnit& unit) {
   if (group)
     message =
         "Nothing in " + group->source + " was " + (group->dest.empty() ? "deleted: " : "moved: ") + message;
-  return {never ? OutcomeKind::failed : OutcomeKind::retry, std::move(message)};
+  ApplyOutcome outcome{never ? OutcomeKind::failed : OutcomeKind::retry, std::move(message)};
+  if (is_version_error(error)) outcome.status_code = kPreconditionFailed;
+  return outcome;
 }
 
 // The plans without an error as one plan, so that all units share one sync and one transaction.

@@ -52,6 +52,7 @@ enum class OutcomeKind : std::uint8_t {
 struct ApplyOutcome {
   OutcomeKind kind{};
   std::string message;
+  std::optional<int> status_code = {};  // for the report on the event
 };
 
 // Files that may be replaced in exactly this state, because the content is eventq's own or is in a commit.
@@ -110,6 +111,7 @@ class Applier {
   Result<std::optional<FileRow>> plan_renamed(const FileEvent& event,
                                               const std::optional<std::string>& content, ApplyPlan& plan);
   Result<void> plan_folder(const ApplyUnit& unit, ApplyPlan& plan);
+  Result<void> check_version(const Operation& operation, const std::string& path);
   Result<void> plan_parents(const std::string& path, ApplyPlan& plan);
   Result<void> plan_vanished_folders(const std::string& path, ApplyPlan& plan);
   Result<FileRow> known(const std::string& path, const FileEvent& event);

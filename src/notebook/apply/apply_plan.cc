@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "notebook/apply/applier.h"
+#include "notebook/file_version.h"
 #include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
@@ -77,6 +78,21 @@ Result<void> Applier::plan_one(const FileEvent& event, ApplyPlan& plan) {
     case OperationKind::batch_commit: break;
   }
   return {};
+}
+
+// The row may be older than the file, so a file whose state differs is read.
+// Errors: version_error() when the file at `path` has another version than the operation allows.
+Result<void> Applier::check_version(const Operation& operation, const std::string& path) {
+  if (operation.if_match.empty()) return {};
+  const auto row = state_.file_at(notebook_, path);
+  if (!row) return row.error();
+  if (!*row || !has_version(operation.if_match, version_of(**row))) return version_error(path);
+  if ((*row)->folder) return {};
+  const auto there = folder_.file_state(path);
+  if (there && *there == (*row)->state) return {};
+  const auto digest = folder_.digest(path);
+  if (digest && digest->hash == (*row)->hash) return {};
+  return version_error(path);
 }
 
 Result<void> Applier::plan_parents(const std::string& path, ApplyPlan& plan) {
@@ -175,6 +191,7 @@ Result<void> Applier::plan_update(const FileEvent& event, ApplyPlan& plan) {
   if (!kind) return kind.error();
   if (*kind == PathKind::absent) return nothing_at(path);
   if (*kind != PathKind::file) return no_file(path);
+  if (auto fits = check_version(event.operation, path); !fits) return fits;
   auto row = known(path, event);
   if (!row) return row.error();
   // An update of metadata only stores a row; the file and its pending commit do not change.
@@ -203,6 +220,9 @@ Result<void> Applier::plan_move(const FileEvent& event, ApplyPlan& plan) {
   const auto kind = folder_.kind(dest);
   if (!kind) return kind.error();
   if (*kind != PathKind::absent) return something_at(dest);
+  if (!event.operation.group) {  // plan_folder() checks the folder
+    if (auto fits = check_version(event.operation, source); !fits) return fits;
+  }
   if (auto planned = plan_parents(dest, plan); !planned) return planned;
   auto row = known(source, event);
   if (!row) return row.error();
@@ -232,6 +252,9 @@ Result<void> Applier::plan_remove(const FileEvent& event, ApplyPlan& plan) {
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
   if (*kind == PathKind::absent && !*row) return nothing_at(path);
+  if (!event.operation.group) {  // plan_folder() checks the folder
+    if (auto fits = check_version(event.operation, path); !fits) return fits;
+  }
   if (*kind == PathKind::file) {
     const auto what = folder_.file_state(path);
     if (!what) return what.error();
@@ -330,6 +353,7 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
 // Adds the rows and steps of the folder itself and of the folders in it; the files have been planned.
 Result<void> Applier::plan_folder(const ApplyUnit& unit, ApplyPlan& plan) {
   const FolderOperation& group = *unit.front().operation.group;
+  if (auto fits = check_version(unit.front().operation, group.source); !fits) return fits;
   auto folders = state_.files_within(notebook_, group.source, FileFilter::folders);
   if (!folders) return folders.error();
   auto itself = state_.file_at(notebook_, group.source);

@@ -11,9 +11,7 @@
 namespace eventq::notebook {
 namespace {
 
-Error refused(std::string message, ErrorCode code = ErrorCode::invalid_argument) {
-  return {code, std::move(message), "path"};
-}
+Error refused(std::string message) { return {ErrorCode::invalid_argument, std::move(message), "path"}; }
 
 bool is_between(char c, unsigned char first, unsigned char last) {
   const auto byte = static_cast<unsigned char>(c);
@@ -72,15 +70,16 @@ std::optional<Error> bad_name(std::string_view name) {
   }
   if (name.size() > kName) {
     return refused("A name in the path has " + std::to_string(name.size()) + " bytes; at most " +
-                       std::to_string(kName) + " are allowed.",
-                   ErrorCode::too_large);
+                   std::to_string(kName) + " are allowed.");
   }
   const std::string quoted = "\"" + std::string(name) + "\"";
   if (name == "." || name == "..") {
     return refused("The path has " + quoted + " in it; write the path from the notebook's folder on.");
   }
   const std::string plain = folded(name);
-  if (plain.empty()) return refused(quoted + " is no name on every system; use letters or digits in it.");
+  // A name that begins with a colon is none on Windows, but it is one that git can hold.
+  if (plain.empty() && name.find(':') == name.npos)
+    return refused(quoted + " is no name on every system; use letters or digits in it.");
   if (plain == ".git" || plain == "git~1") {
     return refused(quoted + " is, on some systems, the folder in which git keeps its own; use another name.");
   }
@@ -97,8 +96,7 @@ std::optional<Error> bad_text(std::string_view text) {
   if (text.empty()) return refused("The path is empty; it must be like \"notes/today.md\".");
   if (text.size() > kPath) {
     return refused("The path has " + std::to_string(text.size()) + " bytes; at most " +
-                       std::to_string(kPath) + " are allowed.",
-                   ErrorCode::too_large);
+                   std::to_string(kPath) + " are allowed.");
   }
   if (!valid_utf8(text)) return refused("The path is not valid UTF-8.");
   if (has_any_control(text)) {

@@ -18,8 +18,8 @@ inline constexpr std::size_t kName = 255;   // bytes of one name in it
 inline constexpr std::string_view kOwnFolder =
     ".eventq";  // new files before they are renamed into place, and files about to be deleted
 
-// Returns the path itself if it is valid. Errors: invalid_argument, too_large; the message names the problem
-// and a valid form.
+// Returns the path itself if it is valid. Errors: invalid_argument; the message names the problem and a valid
+// form.
 Result<std::string> note_path(std::string_view text);
 
 // The path that a caller means: one "/" at the beginning is the notebook's own folder, never the system's

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/engine.h"
 #include "eventq/error.h"
 #include "eventq/event.h"
 #include "notebook/operation.h"
@@ -22,6 +23,9 @@ struct ChangeRequest {
   std::optional<std::string> content;      // create, update
   Metadata metadata;                       // create, update
   bool folder = false;                     // create
+  // update, move, remove: the versions of which the file must have one, separated by blanks
+  std::optional<std::string> if_match;
+  std::optional<IdempotencyKey> key;
 };
 
 // The stored request: one event. The move or removal of a folder is a group: one event per file, all with the
@@ -36,6 +40,7 @@ struct Accepted {
   bool group = false;
   std::string correlation_id;  // of a group
   int file_count = 0;          // of a group: the files in the folder
+  bool replayed = false;       // the key was used before: this is the first answer again
 };
 
 using ChangeReply = std::function<void(Result<Accepted>)>;

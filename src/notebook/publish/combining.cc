@@ -14,7 +14,8 @@ using Kind = OperationKind;
 // Never combined with anything.
 bool stands_alone(const Operation& operation) {
   const bool saw_rename = operation.kind == Kind::sync && !operation.source.empty();
-  return operation.kind == Kind::batch_commit || operation.folder || operation.group || saw_rename;
+  return operation.kind == Kind::batch_commit || operation.folder || operation.group || saw_rename ||
+         !operation.if_match.empty();
 }
 
 // `earlier` with the members that `later` sets.

@@ -10,7 +10,8 @@
 //   nothing          (the file was never created: as without an earlier one) create
 //
 //   "-": both stay, in their order. Never combined are: operations of a folder group, operations on a folder,
-//   a sync that saw a rename, and moves where c lies in a or a in c, because no single rename does that.
+//   operations with an if_match, whose version the other one would change, a sync that saw a rename, and
+//   moves where c lies in a or a in c, because no single rename does that.
 #pragma once
 
 #include <optional>

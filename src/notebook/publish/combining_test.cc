@@ -48,6 +48,11 @@ struct Pair {
 
 constexpr std::string_view kBothStay = "both stay";
 
+Operation if_match(Operation operation) {
+  operation.if_match = "v1";
+  return operation;
+}
+
 const Pair kPairs[] = {
     {created("b", "1"), created("b", "2"), kBothStay},
     {created("b", "1"), updated("b", "2"), R"(file.create {"path":"b","content":"2"})"},
@@ -224,6 +229,16 @@ TEST(Combining, ManyUpdatesInARowCombineToOne) {
 TEST(CombiningDeathTest, OperationsOnTwoFilesFailAnAssertion) {
   EXPECT_DEATH(static_cast<void>(combine(created("a", "1"), updated("b", "2"))), "assertion failed");
   EXPECT_DEATH(static_cast<void>(combine(moved("a", "b"), moved("a", "c"))), "assertion failed");
+}
+
+TEST(Combining, AnOperationWithAConditionStaysAlone) {
+  for (const auto& [earlier, later] : {std::pair(created("b", "1"), if_match(updated("b", "2"))),
+                                       std::pair(updated("b", "1"), if_match(updated("b", "2"))),
+                                       std::pair(if_match(updated("b", "1")), updated("b", "2")),
+                                       std::pair(if_match(updated("b", "1")), removed("b")),
+                                       std::pair(moved("a", "b"), if_match(moved("b", "c")))}) {
+    EXPECT_EQ(text_of(combine(earlier, later)), kBothStay);
+  }
 }
 
 }  // namespace

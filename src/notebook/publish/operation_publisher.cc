@@ -11,7 +11,9 @@
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/validate.h"
+#include "notebook/file_version.h"
 #include "notebook/files/note_path.h"
+#include "notebook/files/portable_name.h"
 #include "notebook/publish/combining.h"
 
 namespace eventq::notebook {
@@ -90,11 +92,34 @@ Result<void> OperationPublisher::check_free(const std::string& path, const std::
   return Error{ErrorCode::conflict, "There is already a file or folder at " + path + ".", field};
 }
 
+// Errors: invalid_argument for a name that other systems cannot hold; conflict when a file or folder beside
+// it, or beside a folder above it, differs only in case. A move may change the case of its own name.
+Result<void> OperationPublisher::check_portable(const Operation& operation, const std::string& field) {
+  if (!portable_) return {};
+  if (auto fault = unportable_name(operation.path)) return Error{fault->code, fault->message, field};
+  std::vector<std::string> paths = folders_of(operation.path);
+  paths.push_back(operation.path);
+  for (const std::string& path : paths) {
+    auto stored = state_.path_like(notebook_, path);
+    if (!stored) return stored.error();
+    std::string other = stored->value_or("");
+    if (other.empty() || other == operation.source) other = pending_operations_.operations.path_like(path);
+    if (other.empty() || other == operation.source) continue;
+    return Error{
+        ErrorCode::conflict,
+        path + " differs only in case from " + other + ", and many systems cannot hold both; use " + other +
+            " or another name. The setting portable_names of the notebook allows both when it is false.",
+        field};
+  }
+  return {};
+}
+
 Result<Operation> OperationPublisher::creation_of(const ChangeRequest& request, Operation operation) {
   auto path = requested_path(request.path);
   if (!path) return path.error();
   operation.path = std::move(*path);
   if (auto free = check_free(operation.path, "path"); !free) return free.error();
+  if (auto portable = check_portable(operation, "path"); !portable) return portable.error();
   const auto file = reserve_file();
   if (!file) return file.error();
   operation.file = *file;
@@ -131,11 +156,11 @@ Result<OperationPublisher::TargetFile> OperationPublisher::target_of(std::int64_
   TargetFile target;
   if (*row) {
     drop_ended((*row)->path);
-    target = {operations.future_path((*row)->path), (*row)->folder};
+    target = {operations.future_path((*row)->path), (*row)->folder, version_of(**row)};
   } else {
     if (const PendingOperation* creation = operations.creation_of(file)) drop_ended(creation->operation.path);
     const PendingOperation* creation = operations.creation_of(file);
-    if (creation != nullptr) target = {operations.future_path(*creation), creation->operation.folder};
+    if (creation != nullptr) target = {operations.future_path(*creation), creation->operation.folder, ""};
   }
   if (target.path.empty()) return not_found(file);
   return target;
@@ -156,6 +181,10 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
   if (request.kind == OperationKind::update && operation.folder) {
     return Error{ErrorCode::conflict, operation.path + " is a folder, which has no content."};
   }
+  if (request.if_match) {
+    if (!has_version(*request.if_match, target->version)) return version_error(operation.path);
+    operation.if_match = *request.if_match;
+  }
   if (request.kind != OperationKind::move) return operation;
 
   if (auto agrees = check_source(request, operation.path); !agrees) return agrees.error();
@@ -166,6 +195,7 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
     return Error{ErrorCode::invalid_argument, "A folder cannot be moved into itself.", "dest_path"};
   }
   if (auto free = check_free(operation.path, "dest_path"); !free) return free.error();
+  if (auto portable = check_portable(operation, "dest_path"); !portable) return portable.error();
   return operation;
 }
 
@@ -240,14 +270,55 @@ Result<void> OperationPublisher::draft_group(Operation operation, Draft& draft) 
   operation.group = group;
   if (files->empty()) add(std::move(operation), draft);
   for (const std::string& path : *files) {
-    Operation one{.kind = kind, .path = path, .group = group};
+    Operation one{.kind = kind, .path = path, .group = group, .if_match = operation.if_match};
     if (is_move) one.source = std::exchange(one.path, group.dest + path.substr(folder.size()));
     add(std::move(one), draft);
   }
   return {};
 }
 
+// The answer to the first request with the same key; empty: the key is new.
+// Errors: conflict when that request was another one.
+Result<std::optional<Accepted>> OperationPublisher::first_answer(const ChangeRequest& request) {
+  if (!request.key) return std::optional<Accepted>();
+  Publication question{.events = {event_of({.kind = request.kind}, queue_, "")}, .key = request.key};
+  question.only_replay = true;
+  Answer answer = engine_.call({.publication = std::move(question)});
+  if (answer.error) return *answer.error;
+  if (!*answer.published) {
+    const Error& error = answer.published->error();
+    return error.code == ErrorCode::not_found ? Result(std::optional<Accepted>()) : error;
+  }
+  Event& event = (*answer.published)->events.front();
+  const auto operation = notebook::operation_of(event);
+  if (!operation) return operation.error();
+  Accepted accepted{.path = operation->path, .replayed = true};
+  accepted.file_id = request.kind == OperationKind::create ? operation->file : request.file;
+  if (const auto& group = operation->group) {
+    accepted.path = group->dest.empty() ? group->source : group->dest;
+    accepted.group = true;
+    accepted.correlation_id = event.correlation_id;
+    accepted.file_count = operation->folder ? 0 : group->count;
+  }
+  accepted.event = std::move(event);
+  return std::optional(std::move(accepted));
+}
+
+// A repeated request is answered first, because the files are no longer as they were for the first one.
 OperationPublisher::Draft OperationPublisher::draft(const ChangeRequest& request) {
+  auto first = first_answer(request);
+  if (first && !*first) return draft_new(request);
+  Draft draft;
+  if (!first) {
+    draft.refused = first.error();
+  } else {
+    draft.accepted = std::move(**first);
+    draft.is_replay = true;
+  }
+  return draft;
+}
+
+OperationPublisher::Draft OperationPublisher::draft_new(const ChangeRequest& request) {
   Draft draft;
   auto operation = operation_of(request);
   if (!operation) {
@@ -298,7 +369,22 @@ Result<Accepted> OperationPublisher::settle(Draft& draft, Answer answer) {
   return std::move(accepted);
 }
 
+// A key that occurs twice ends a batch: the second request needs the answer of the first.
 void OperationPublisher::publish(std::vector<ChangeSubmission> submissions) {
+  const std::span<ChangeSubmission> all(submissions);
+  std::set<std::string> keys;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& key = all[i].request.key;
+    if (!key || keys.insert(key->key).second) continue;
+    publish_together(all.subspan(from, i - from));
+    from = i;
+    keys = {key->key};
+  }
+  publish_together(all.subspan(from));
+}
+
+void OperationPublisher::publish_together(std::span<ChangeSubmission> submissions) {
   std::vector<Result<Accepted>> results;
   {
     const std::scoped_lock lock(pending_operations_.mutex);
@@ -306,19 +392,25 @@ void OperationPublisher::publish(std::vector<ChangeSubmission> submissions) {
     drafts.reserve(submissions.size());
     for (const ChangeSubmission& one : submissions) drafts.push_back(draft(one.request));
     store_reserved(drafts);
-    const auto sent = std::count_if(drafts.begin(), drafts.end(), [](const Draft& d) { return !d.refused; });
+    const auto is_new = [](const Draft& draft) { return !draft.refused && !draft.is_replay; };
+    const auto sent = std::count_if(drafts.begin(), drafts.end(), is_new);
     AnswerCollector collector(static_cast<std::size_t>(sent));
     std::uint64_t token = 0;
-    for (Draft& draft : drafts) {
-      if (draft.refused) continue;
-      Publication all{.events = std::move(draft.events), .correlated = draft.accepted.group};
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      if (!is_new(drafts[i])) continue;
+      Publication all{.events = std::move(drafts[i].events),
+                      .key = std::move(submissions[i].request.key),
+                      .correlated = drafts[i].accepted.group};
       engine_.submit({.publication = std::move(all)}, collector, token++);
     }
     std::vector<Answer> answers = sent > 0 ? collector.wait() : std::vector<Answer>();
     token = 0;
     for (Draft& draft : drafts) {
-      results.push_back(draft.refused ? Result<Accepted>(*draft.refused)
-                                      : settle(draft, std::move(answers[token++])));
+      if (is_new(draft)) {
+        results.push_back(settle(draft, std::move(answers[token++])));
+      } else {
+        results.push_back(draft.refused ? Result<Accepted>(*draft.refused) : std::move(draft.accepted));
+      }
     }
   }
   // Reply outside of the lock, because a reply may submit the next change.

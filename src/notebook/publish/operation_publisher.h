@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,15 @@ namespace eventq::notebook {
 
 class OperationPublisher {
  public:
+  // `portable`: refuse names that other systems cannot hold.
   OperationPublisher(Engine& engine, std::string queue, NotebookState state, std::int64_t notebook,
-                     SharedPendingOperations& pending_operations)
+                     SharedPendingOperations& pending_operations, bool portable)
       : engine_(engine),
         queue_(std::move(queue)),
         state_(std::move(state)),
         notebook_(notebook),
-        pending_operations_(pending_operations) {}
+        pending_operations_(pending_operations),
+        portable_(portable) {}
 
   // Stores all submissions in one commit of the queue, then calls their replies in order.
   struct ChangeSubmission {
@@ -55,13 +58,18 @@ class OperationPublisher {
     Accepted accepted;                       // without its event
     bool reserves = false;                   // accepted.file_id is not on disk yet
     std::optional<Error> refused;
+    bool is_replay = false;  // `accepted` is complete, and nothing is stored
   };
+  void publish_together(std::span<ChangeSubmission> submissions);
   Draft draft(const ChangeRequest& request);
+  Draft draft_new(const ChangeRequest& request);
+  Result<std::optional<Accepted>> first_answer(const ChangeRequest& request);
   Result<Operation> operation_of(const ChangeRequest& request);
   Result<Operation> creation_of(const ChangeRequest& request, Operation operation);
   struct TargetFile {
     std::string path;  // after all pending operations
     bool folder = false;
+    std::string version;  // now; empty: the file does not exist yet
   };
   Result<TargetFile> target_of(std::int64_t file);
   Result<std::int64_t> reserve_file();
@@ -73,6 +81,7 @@ class OperationPublisher {
   void add(Operation operation, Draft& draft);
   bool add_combined(const Operation& later, const std::string& begins_at, Draft& draft);
   Result<void> check_free(const std::string& path, const std::string& field);
+  Result<void> check_portable(const Operation& operation, const std::string& field);
   Result<Accepted> settle(Draft& draft, Answer answer);
   Result<void> load_one(EventId id, Status status);
 
@@ -81,6 +90,7 @@ class OperationPublisher {
   NotebookState state_;
   std::int64_t notebook_;
   SharedPendingOperations& pending_operations_;
+  const bool portable_;
   bool reserves_ = false;  // ids were reserved in a transaction that is still open
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "notebook/files/note_path.h"
+#include "notebook/files/portable_name.h"
 
 namespace eventq::notebook {
 namespace {
@@ -26,6 +27,15 @@ std::optional<bool> leaves(const Operation& operation, std::string_view path) {
   return std::nullopt;
 }
 
+// The path that a create or move makes, and the folders above it.
+std::vector<std::string> made_by(const Operation& operation) {
+  const bool makes = operation.kind == OperationKind::create || operation.kind == OperationKind::move;
+  if (!makes || operation.nothing) return {};
+  std::vector<std::string> paths = folders_of(operation.path);
+  paths.push_back(operation.path);
+  return paths;
+}
+
 }  // namespace
 
 OperationTicket PendingOperations::add(Operation operation, std::string key) {
@@ -41,6 +51,10 @@ void PendingOperations::restore(PendingOperation entry) {
   if (entry.operation.kind == OperationKind::batch_commit) commits_.insert(entry.ticket);
   if (entry.id) by_id_[*entry.id] = entry.ticket;
   if (entry.operation.file != 0) by_file_[entry.operation.file] = entry.ticket;
+  for (std::string& path : made_by(entry.operation)) {
+    std::string folded = case_folded(path);
+    by_case_.emplace(std::move(folded), std::move(path));
+  }
   entries_.emplace(entry.ticket, std::move(entry));
 }
 
@@ -66,6 +80,11 @@ void PendingOperations::drop(OperationTicket ticket) {
   // A hand-made event may have the id of another creation.
   const auto created = by_file_.find(entry.operation.file);
   if (created != by_file_.end() && created->second == ticket) by_file_.erase(created);
+  for (const std::string& path : made_by(entry.operation)) {
+    auto [at, end] = by_case_.equal_range(case_folded(path));
+    while (at != end && at->second != path) ++at;
+    if (at != end) by_case_.erase(at);
+  }
   if (entry.operation.group) --groups_;
   commits_.erase(ticket);
   entries_.erase(found);
@@ -139,6 +158,12 @@ std::string PendingOperations::free_key(const std::string& path) const {
 std::optional<bool> PendingOperations::exists(std::string_view path) const {
   const PendingOperation* last = last_at(path);
   return last == nullptr ? std::nullopt : leaves(last->operation, path);
+}
+
+std::string PendingOperations::path_like(const std::string& path) const {
+  const auto [begin, end] = by_case_.equal_range(case_folded(path));
+  const auto other = std::find_if(begin, end, [&](const auto& entry) { return entry.second != path; });
+  return other == end ? "" : other->second;
 }
 
 void PendingOperations::each_within(const std::string& folder,

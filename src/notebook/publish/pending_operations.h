@@ -53,6 +53,9 @@ class PendingOperations {
 
   // Whether a file will exist at `path`; empty: no operation changes that.
   [[nodiscard]] std::optional<bool> exists(std::string_view path) const;
+  // A path, or a folder of one, that a pending create or move makes, and that equals `path` if the case of
+  // letters is ignored; empty: none.
+  [[nodiscard]] std::string path_like(const std::string& path) const;
   // Calls `visit` with the same for each changed path in `folder`, at any depth.
   void each_within(const std::string& folder,
                    const std::function<void(const std::string& path, bool exists)>& visit) const;
@@ -75,8 +78,9 @@ class PendingOperations {
   std::map<EventId, OperationTicket> by_id_;
   std::map<std::int64_t, OperationTicket> by_file_;  // creations, by Operation::file
   std::multiset<std::string, std::less<>> keys_;
-  std::set<OperationTicket> commits_;  // the batch_commits
-  std::size_t groups_ = 0;             // entries that belong to a folder operation
+  std::multimap<std::string, std::string> by_case_;  // new paths and their folders, by case_folded()
+  std::set<OperationTicket> commits_;                // the batch_commits
+  std::size_t groups_ = 0;                           // entries that belong to a folder operation
   std::uint64_t last_ = 0;
 };
 

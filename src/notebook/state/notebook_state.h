@@ -138,6 +138,8 @@ class NotebookState {
   // The rows in `folder` at any depth, without the folder itself, ordered by path.
   Result<std::vector<FileRow>> files_within(std::int64_t notebook, std::string_view folder,
                                             FileFilter filter);
+  // Another path that equals this one if the case of letters is ignored.
+  Result<std::optional<std::string>> path_like(std::int64_t notebook, std::string_view path);
   Result<FileCounts> counts(std::int64_t notebook);
   // An id for a file that will be stored later. Another file never gets it.
   Result<std::int64_t> reserve_file(std::int64_t notebook);

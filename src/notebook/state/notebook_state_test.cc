@@ -576,6 +576,7 @@ constexpr const char* kBackToVersion2 =
     "ALTER TABLE notebook DROP COLUMN portable_names;"
     "DROP INDEX file_git; ALTER TABLE file DROP COLUMN git;"
     "DROP TABLE reserved_file;"
+    "DROP INDEX file_case;"
     "DELETE FROM sqlite_sequence WHERE name = 'file';"
     "PRAGMA user_version = 2;";
 

@@ -44,6 +44,7 @@ CREATE TABLE file (
   git          TEXT NOT NULL DEFAULT ''               -- why git does not have the content; empty: no reason known
 ) STRICT;
 CREATE UNIQUE INDEX file_path ON file (notebook, path);
+CREATE INDEX file_case ON file (notebook, lower(path));
 CREATE INDEX file_size ON file (notebook, folder, size);  -- covers counts.sql
 CREATE INDEX file_git ON file (notebook, git, path) WHERE git <> '';
 INSERT INTO sqlite_sequence (name, seq) VALUES ('file', 0);  -- next_file_id.sql needs the row

@@ -18,14 +18,14 @@ constexpr std::int64_t kApplication = 0x4576516e;
 constexpr std::int64_t kVersion = 3;
 
 constexpr std::string_view kPrepared[] = {
-    sql::begin,          sql::commit,          sql::rollback,     sql::add_notebook,     sql::has_name,
-    sql::notebooks,      sql::remove_notebook, sql::file,         sql::file_at,          sql::files,
-    sql::files_within,   sql::counts,          sql::insert_file,  sql::update_file,      sql::remove_file,
-    sql::add_step,       sql::steps,           sql::clear_steps,  sql::add_applied,      sql::applied,
-    sql::forget_applied, sql::add_pending,     sql::pending,      sql::waiting,          sql::drop_pending,
-    sql::git_marks,      sql::set_git_marks,   sql::add_commit,   sql::add_commit_event, sql::commits,
-    sql::commit_of,      sql::set_git_note,    sql::git_noted,    sql::uncommitted,      sql::next_file_id,
-    sql::add_reserved,   sql::is_reserved,     sql::drop_reserved};
+    sql::begin,          sql::commit,          sql::rollback,      sql::add_notebook,     sql::has_name,
+    sql::notebooks,      sql::remove_notebook, sql::file,          sql::file_at,          sql::files,
+    sql::files_within,   sql::counts,          sql::insert_file,   sql::update_file,      sql::remove_file,
+    sql::add_step,       sql::steps,           sql::clear_steps,   sql::add_applied,      sql::applied,
+    sql::forget_applied, sql::add_pending,     sql::pending,       sql::waiting,          sql::drop_pending,
+    sql::git_marks,      sql::set_git_marks,   sql::add_commit,    sql::add_commit_event, sql::commits,
+    sql::commit_of,      sql::set_git_note,    sql::git_noted,     sql::uncommitted,      sql::next_file_id,
+    sql::add_reserved,   sql::is_reserved,     sql::drop_reserved, sql::like_path};
 
 // Writes nothing: the file may belong to another program.
 Result<void> check_owner(Connection& connection) {

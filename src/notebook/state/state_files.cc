@@ -1,11 +1,16 @@
 // state_files.cc: the rows of files and folders. See notebook_state.h.
+#include <algorithm>
+
 #include "notebook/files/note_path.h"
+#include "notebook/files/portable_name.h"
 #include "notebook/state/state_connection.h"
 
 namespace eventq::notebook {
 namespace {
 
 using sqlite::Statement;
+
+constexpr std::size_t kAllRows = 1'000'000'000;
 
 // The columns of file.sql, file_at.sql, files.sql and files_within.sql.
 FileRow read_file_row(const Statement& row) {
@@ -78,6 +83,25 @@ Result<std::vector<FileRow>> NotebookState::files_within(std::int64_t notebook, 
                                                          FileFilter filter) {
   return all_rows(bind_filter(db_->use(sql::files_within).bind(notebook).bind(folder), filter),
                   read_file_row);
+}
+
+// An index finds paths that differ in ASCII letters. SQLite knows no others, so with them the paths beside it
+// are compared one by one.
+Result<std::optional<std::string>> NotebookState::path_like(std::int64_t notebook, std::string_view path) {
+  auto found = one_row(db_->use(sql::like_path).bind(notebook).bind(path),
+                       [](const Statement& row) { return std::string(row.text(0)); });
+  const bool is_ascii =
+      std::none_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  if (!found || *found || is_ascii) return found;
+  const std::string_view parent = parent_of(path);
+  const auto rows = parent.empty() ? files(notebook, FileFilter::all, "", kAllRows)
+                                   : files_within(notebook, parent, FileFilter::all);
+  if (!rows) return rows.error();
+  const std::string folded = case_folded(path);
+  for (const FileRow& row : *rows) {
+    if (row.path != path && case_folded(row.path) == folded) return std::optional(row.path);
+  }
+  return std::optional<std::string>();
 }
 
 Result<FileCounts> NotebookState::counts(std::int64_t notebook) {

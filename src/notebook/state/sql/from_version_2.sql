@@ -8,6 +8,7 @@ ALTER TABLE file ADD COLUMN git TEXT NOT NULL DEFAULT '';
 CREATE INDEX file_git ON file (notebook, git, path) WHERE git <> '';
 INSERT INTO sqlite_sequence (name, seq)
 SELECT 'file', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'file');
+CREATE INDEX file_case ON file (notebook, lower(path));
 CREATE TABLE reserved_file (
   id       INTEGER PRIMARY KEY,
   notebook INTEGER NOT NULL REFERENCES notebook (id)
