@@ -44,7 +44,7 @@ NotebookWorker::NotebookWorker(WorkerContext context, const NotebookRow& row, st
       settings_(row.settings),
       queue_(std::move(queue)),
       worker_id_(queue_),
-      applier_(context_.folder, context_.state, context_.own_writes, context_.pending_operations, row.id,
+      applier_(context_.folder, context_.state, context_.own_writes, context_.pending_operations, row,
                context_.clock) {}
 
 Result<void> NotebookWorker::recover() {
@@ -59,6 +59,8 @@ Result<void> NotebookWorker::recover() {
   auto marks = context_.state.git_marks(notebook_);
   if (!marks) return marks.error();
   context_.repo.remember(std::move(*marks));
+  const auto forgotten = context_.clock.now() - settings_.deleted_metadata_retention;
+  if (auto expired = context_.state.expire_gone(notebook_, forgotten); !expired) return expired;
   if (auto put = store_last_commit(); !put) return put;
   // The attributes may have changed while no server ran.
   if (auto again = compare_filtered(); !again) return again;

@@ -161,7 +161,11 @@ Result<void> Applier::store_results(const ApplyPlan& all) {
   if (auto begun = state_.begin(); !begun) return begun;
   // Removals first: a new row may need the unique path of a removed one.
   for (const std::int64_t row : all.removed) {
-    if (auto removed = state_.remove_file(notebook_, row); !removed) return removed;
+    if (auto removed = state_.remove_to_gone(notebook_, row, clock_.now()); !removed) return removed;
+  }
+  if (!all.removed.empty()) {
+    auto expired = state_.expire_gone(notebook_, clock_.now() - deleted_retention_);
+    if (!expired) return expired;
   }
   for (const FileRow& row : all.put) {
     if (auto put = state_.put_file(notebook_, row); !put) return put.error();
@@ -195,6 +199,7 @@ Result<void> Applier::execute_plans(std::vector<ApplyPlan>& plans) {
 Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> units,
                                                  const SafeToReplace& safe) {
   safe_ = safe;
+  returned_.clear();
   if (must_recover_) {
     if (auto recovered = recover(); !recovered) return recovered.error();
   }

@@ -12,6 +12,7 @@
 // Threads: an Applier belongs to one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -80,12 +81,13 @@ struct ApplyPlan {
 class Applier {
  public:
   Applier(Folder& folder, NotebookState& state, OwnWrites& own_writes,
-          SharedPendingOperations& pending_operations, std::int64_t notebook, const Clock& clock)
+          SharedPendingOperations& pending_operations, const NotebookRow& row, const Clock& clock)
       : folder_(folder),
         state_(state),
         own_writes_(own_writes),
         pending_operations_(pending_operations),
-        notebook_(notebook),
+        notebook_(row.id),
+        deleted_retention_(row.settings.deleted_metadata_retention),
         clock_(clock) {}
 
   // Undoes the journaled steps of a process that died; returns how many there were. New content that another
@@ -108,8 +110,9 @@ class Applier {
   Result<void> plan_move(const FileEvent& event, ApplyPlan& plan);
   Result<void> plan_remove(const FileEvent& event, ApplyPlan& plan);
   Result<void> plan_sync(const FileEvent& event, ApplyPlan& plan);
-  Result<std::optional<FileRow>> plan_renamed(const FileEvent& event,
-                                              const std::optional<std::string>& content, ApplyPlan& plan);
+  Result<std::optional<FileRow>> plan_renamed(const FileEvent& event, const Digest* content, ApplyPlan& plan);
+  Result<std::optional<FileRow>> plan_returning(const FileEvent& event, const Digest& digest,
+                                                ApplyPlan& plan);
   Result<void> plan_folder(const ApplyUnit& unit, ApplyPlan& plan);
   Result<void> check_version(const Operation& operation, const std::string& path);
   Result<void> plan_parents(const std::string& path, ApplyPlan& plan);
@@ -133,10 +136,12 @@ class Applier {
   NotebookState& state_;
   OwnWrites& own_writes_;
   SharedPendingOperations& pending_operations_;
-  std::int64_t notebook_;
+  const std::int64_t notebook_;
+  const std::chrono::seconds deleted_retention_;
   const Clock& clock_;
-  bool must_recover_ = false;  // a step could not be undone
-  SafeToReplace safe_;         // set for the duration of apply()
+  bool must_recover_ = false;        // a step could not be undone
+  SafeToReplace safe_;               // set for the duration of apply(), as the next
+  std::set<std::int64_t> returned_;  // ids that files got back
 };
 
 }  // namespace eventq::notebook

@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "notebook/apply/applier.h"
+#include "notebook/apply/returning_file.h"
 #include "notebook/file_version.h"
 #include "notebook/files/note_path.h"
 
@@ -288,10 +289,9 @@ Result<void> Applier::plan_vanished_folders(const std::string& path, ApplyPlan& 
   return {};
 }
 
-// A rename by another program keeps the row's id, but only if the source is gone, its content is `content`
-// and no other row has the new path. Returns that row; empty: no row moves.
-Result<std::optional<FileRow>> Applier::plan_renamed(const FileEvent& event,
-                                                     const std::optional<std::string>& content,
+// A rename by another program keeps the row's id, but only if the source is gone, its inode or its content is
+// that of `content`, and no other row has the new path. Returns that row; empty: no row moves.
+Result<std::optional<FileRow>> Applier::plan_renamed(const FileEvent& event, const Digest* content,
                                                      ApplyPlan& plan) {
   const std::string& source = event.operation.source;
   auto row = state_.file_at(notebook_, source);
@@ -300,11 +300,27 @@ Result<std::optional<FileRow>> Applier::plan_renamed(const FileEvent& event,
   if (!kind) return kind.error();
   if (*row && ((*row)->folder || *kind == PathKind::file)) row->reset();
   if (*row) will_change(source, event, plan);
-  if (*row && (*row)->hash != content) {
+  const bool is_same = *row && content != nullptr &&
+                       ((*row)->hash == content->hash || (*row)->state.inode == content->state.inode);
+  if (*row && !is_same) {
     plan.removed.push_back((*row)->id);
     row->reset();
   }
   if (auto planned = plan_vanished_folders(source, plan); !planned) return planned.error();
+  return row;
+}
+
+// The row that a file without a row had before (returning_file.h). Its old path becomes pending: the file may
+// have left it unnoticed.
+Result<std::optional<FileRow>> Applier::plan_returning(const FileEvent& event, const Digest& digest,
+                                                       ApplyPlan& plan) {
+  const ReturnSearch search{folder_, state_, notebook_, clock_.now() - deleted_retention_, returned_};
+  auto row = find_returning(search, event.operation.path, digest);
+  if (!row || !*row) return row;
+  returned_.insert((*row)->id);
+  if ((*row)->path == event.operation.path) return row;
+  will_change((*row)->path, event, plan);
+  if (auto planned = plan_vanished_folders((*row)->path, plan); !planned) return planned.error();
   return row;
 }
 
@@ -320,9 +336,14 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   if (!digest && code != ErrorCode::not_found && code != ErrorCode::invalid_argument) return digest.error();
   FileRow now = row->value_or(FileRow{});
   if (!event.operation.source.empty()) {
-    auto renamed = plan_renamed(event, digest && !*row ? std::optional(digest->hash) : std::nullopt, plan);
+    auto renamed = plan_renamed(event, digest && !*row ? &*digest : nullptr, plan);
     if (!renamed) return renamed.error();
     if (*renamed) now = std::move(**renamed);
+  }
+  if (digest && now.id == 0) {
+    auto returning = plan_returning(event, *digest, plan);
+    if (!returning) return returning.error();
+    if (*returning) now = std::move(**returning);
   }
   if (!digest) {
     if (!*row || (*row)->folder) return {};

@@ -143,12 +143,25 @@ class NotebookState {
   Result<FileCounts> counts(std::int64_t notebook);
   // An id for a file that will be stored later. Another file never gets it.
   Result<std::int64_t> reserve_file(std::int64_t notebook);
-  // Inserts (id 0) or replaces by id; returns the id. Adds missing rows of the folders above. A row that is
-  // inserted gets its reserved id, unless a row has got that before or reserve_file() never returned it.
-  // Errors: conflict when another row has the path or a file is above it; not_found for an unknown id. After
-  // an error nothing has changed.
+  // Inserts (id 0) or replaces by id; returns the id. A file that is gone returns with its id. Adds missing
+  // rows of the folders above. A row that is inserted gets its reserved id, unless a row has got that before
+  // or reserve_file() never returned it. Errors: conflict when another row has the path or a file is above
+  // it; not_found for an unknown id. After an error nothing has changed.
   Result<std::int64_t> put_file(std::int64_t notebook, const FileRow& row);
   Result<void> remove_file(std::int64_t notebook, std::int64_t id);
+
+  // Deleted files that may return. remove_to_gone() removes a row and keeps a file's; a folder's is not kept.
+  Result<void> remove_to_gone(std::int64_t notebook, std::int64_t id, TimePoint now);
+  // The file that was deleted last at `path`, after `since`.
+  Result<std::optional<FileRow>> gone_at(std::int64_t notebook, std::string_view path, TimePoint since);
+  // Files with this hash: those deleted after `since`, the last one first; and those that have rows, with
+  // this inode if one is given.
+  Result<std::vector<FileRow>> gone_with(std::int64_t notebook, std::string_view hash, TimePoint since,
+                                         std::size_t limit);
+  Result<std::vector<FileRow>> files_with(std::int64_t notebook, std::string_view hash,
+                                          std::optional<std::uint64_t> inode, std::size_t limit);
+  Result<void> expire_gone(std::int64_t notebook,
+                           TimePoint until);  // forgets files deleted at `until` or before
 
   // The journal: steps of running operations, in order.
   Result<void> add_steps(std::int64_t notebook, const std::vector<JournalStep>& steps);

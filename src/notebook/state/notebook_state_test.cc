@@ -578,6 +578,7 @@ constexpr const char* kBackToVersion2 =
     "DROP TABLE reserved_file;"
     "DROP INDEX file_case;"
     "DELETE FROM sqlite_sequence WHERE name = 'file';"
+    "ALTER TABLE notebook DROP COLUMN imported; DROP INDEX file_hash; DROP TABLE gone;"
     "PRAGMA user_version = 2;";
 
 TEST_F(NotebookStateTest, AFileOfSchemaVersion2GetsTheDefaultsOfNewSettings) {
@@ -617,6 +618,32 @@ TEST_F(NotebookStateTest, AReservedIdOfAnotherNotebookIsNotGiven) {
   file.reserved = must(state.reserve_file(first));
   EXPECT_NE(must(state.put_file(second, file)), file.reserved);
   EXPECT_EQ(must(state.put_file(first, file)), file.reserved);
+}
+
+TEST_F(NotebookStateTest, AGoneFileReturnsWithItsIdUntilItExpires) {
+  NotebookState state = open();
+  const std::int64_t notebook = add(state, "n");
+  const TimePoint then{std::chrono::hours(1000)};
+  FileRow row{.path = "f/a", .hash = "h"};
+  row.metadata.title = "A";
+  row.id = must(state.put_file(notebook, row));
+  must(state.remove_to_gone(notebook, row.id, then));
+  EXPECT_FALSE(must(state.file_at(notebook, "f/a")));
+  EXPECT_FALSE(must(state.gone_at(notebook, "f/a", then)));
+  EXPECT_EQ(must(state.gone_at(notebook, "f/a", then - Millis(1)))->metadata.title, "A");
+  EXPECT_EQ(must(state.gone_with(notebook, "h", then - Millis(1), 10)).size(), 1U);
+
+  row.path = "b";
+  EXPECT_EQ(must(state.put_file(notebook, row)), row.id);
+  EXPECT_EQ(must(state.file_at(notebook, "b"))->id, row.id);
+  EXPECT_TRUE(must(state.gone_with(notebook, "h", TimePoint(), 10)).empty());
+
+  must(state.remove_to_gone(notebook, row.id, then));
+  must(state.expire_gone(notebook, then - Millis(1)));
+  EXPECT_TRUE(must(state.gone_at(notebook, "b", TimePoint())));
+  must(state.expire_gone(notebook, then));
+  EXPECT_FALSE(must(state.gone_at(notebook, "b", TimePoint())));
+  EXPECT_EQ(code(state.put_file(notebook, row)), ErrorCode::not_found);
 }
 
 TEST_F(NotebookStateTest, AFileOfSchemaVersion1IsMigrated) {

@@ -21,7 +21,8 @@ CREATE TABLE notebook (
   git_nested           INTEGER NOT NULL DEFAULT 0,
   max_file_size        INTEGER NOT NULL DEFAULT 104857600,
   deleted_retention    INTEGER NOT NULL DEFAULT 2592000,  -- seconds
-  portable_names       INTEGER NOT NULL DEFAULT 1
+  portable_names       INTEGER NOT NULL DEFAULT 1,
+  imported             INTEGER NOT NULL DEFAULT 0     -- 1: the files that it began with are recorded
 ) STRICT;
 
 -- Files and folders. An id is never reused.
@@ -55,6 +56,29 @@ CREATE TABLE reserved_file (
   id       INTEGER PRIMARY KEY,
   notebook INTEGER NOT NULL REFERENCES notebook (id)
 ) STRICT;
+CREATE INDEX file_hash ON file (notebook, hash, inode);   -- finds where a returning file was
+
+-- Deleted files, for deleted_retention: a file that returns gets its id and metadata back. Columns as in `file`.
+CREATE TABLE gone (
+  id           INTEGER PRIMARY KEY,
+  notebook     INTEGER NOT NULL REFERENCES notebook (id),
+  path         TEXT NOT NULL,
+  inode        INTEGER NOT NULL,
+  size         INTEGER NOT NULL,
+  modified_ns  INTEGER NOT NULL,
+  executable   INTEGER NOT NULL,
+  hash         TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  title        TEXT,
+  description  TEXT,
+  extra        TEXT NOT NULL,
+  updated_at   INTEGER NOT NULL,
+  event_id     TEXT NOT NULL,
+  gone_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX gone_path ON gone (notebook, path, gone_at);
+CREATE INDEX gone_hash ON gone (notebook, hash, gone_at);
+CREATE INDEX gone_time ON gone (notebook, gone_at);
 
 -- The journal: steps of running operations. After a crash they are undone in reverse order.
 CREATE TABLE step (

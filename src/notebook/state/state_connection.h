@@ -84,6 +84,9 @@ inline TimePoint time_point(std::int64_t milliseconds) { return TimePoint(Millis
 FileState read_file_state(const sqlite::Statement& row, int first_column);
 sqlite::Statement& bind_file_state(sqlite::Statement& statement, const FileState& state);
 
+// The columns of file.sql, files.sql and of the other statements that return rows of files.
+FileRow read_file_row(const sqlite::Statement& row);
+
 // The error for a name or path that another row has.
 inline Error taken(std::string_view what, const std::string& name, std::string_view field) {
   return {ErrorCode::conflict, "There is already a " + std::string(what) + " " + name + ". Name another one.",

@@ -12,22 +12,6 @@ using sqlite::Statement;
 
 constexpr std::size_t kAllRows = 1'000'000'000;
 
-// The columns of file.sql, file_at.sql, files.sql and files_within.sql.
-FileRow read_file_row(const Statement& row) {
-  return {.id = row.integer(0),
-          .folder = row.integer(1) != 0,
-          .path = std::string(row.text(2)),
-          .state = read_file_state(row, 3),
-          .hash = std::string(row.text(7)),
-          .content_type = std::string(row.text(8)),
-          .metadata = {.title = row.optional_text(9),
-                       .description = row.optional_text(10),
-                       .extra = std::string(row.text(11))},
-          .updated_at = time_point(row.integer(12)),
-          .event_id = std::string(row.text(13)),
-          .git = std::string(row.text(14))};
-}
-
 // The parameters that insert_file.sql and update_file.sql have in common.
 Statement& bind_file_row(Statement& statement, std::int64_t notebook, const FileRow& row) {
   return bind_file_state(statement.bind(notebook).bind(std::int64_t{row.folder}).bind(row.path), row.state)
@@ -64,6 +48,21 @@ Result<std::vector<std::string>> missing_folders(NotebookState& state, std::int6
 }
 
 }  // namespace
+
+FileRow read_file_row(const Statement& row) {
+  return {.id = row.integer(0),
+          .folder = row.integer(1) != 0,
+          .path = std::string(row.text(2)),
+          .state = read_file_state(row, 3),
+          .hash = std::string(row.text(7)),
+          .content_type = std::string(row.text(8)),
+          .metadata = {.title = row.optional_text(9),
+                       .description = row.optional_text(10),
+                       .extra = std::string(row.text(11))},
+          .updated_at = time_point(row.integer(12)),
+          .event_id = std::string(row.text(13)),
+          .git = std::string(row.text(14))};
+}
 
 Result<std::optional<FileRow>> NotebookState::file(std::int64_t notebook, std::int64_t id) {
   return one_row(db_->use(sql::file).bind(notebook).bind(id), read_file_row);
@@ -133,13 +132,20 @@ Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRo
     if (!promised) return promised.error();
     const std::int64_t wanted = is_new && *promised ? row.reserved : row.id;
     Statement& put = bind_file_row(db_->use(is_new ? sql::insert_file : sql::update_file), notebook, row);
-    const auto changed = put.bind(wanted).run();
+    auto changed = put.bind(wanted).run();
     if (!changed) return changed.error();
     if (*changed == 0) {
       const auto existing = file(notebook, row.id);
       if (!existing) return existing.error();
       if (is_new || *existing) return taken("file or folder", row.path, "path");
-      return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more."};
+      const auto dropped = db_->use(sql::drop_gone).bind(notebook).bind(row.id).run();
+      if (!dropped) return dropped.error();
+      if (*dropped == 0) {
+        return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more."};
+      }
+      changed = bind_file_row(db_->use(sql::insert_file), notebook, row).bind(row.id).run();
+      if (!changed) return changed.error();
+      if (*changed == 0) return taken("file or folder", row.path, "path");
     }
     const std::int64_t id = is_new ? db_->last_id() : row.id;
     if (is_new && *promised) {

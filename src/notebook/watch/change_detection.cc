@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "notebook/apply/returning_file.h"
 #include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
@@ -25,8 +26,8 @@ enum class ChangeKind : std::uint8_t { deleted, created, modified, moved };
 
 struct DetectedChange {
   ChangeKind kind{};
-  std::string source;       // the path before a move
-  std::uint64_t inode = 0;  // of the file, or of a deleted one
+  std::string source;  // the path before a move
+  FileState state;     // of the file, or of a deleted one
   std::string hash;
 };
 
@@ -43,9 +44,10 @@ class ChangeDetector {
   [[nodiscard]] std::vector<Operation> operations() const;
 
  private:
-  // Replaces the deletion at `source` and the creation at `path` by one move. Does nothing unless both were
-  // detected with the same content, because only then it is the same file under a new path.
+  // Replaces the deletion at `source` and the creation at `path` by one move, if both were detected.
   Result<void> pair(const std::string& source, const std::string& path);
+  // A rename that inotify saw: the same inode or content is the same file.
+  Result<void> pair_seen(const std::string& source, const std::string& path);
 
   const DetectionInput in_;
   std::map<std::string, DetectedChange> changes_;
@@ -65,12 +67,12 @@ Result<void> ChangeDetector::compare(const std::string& path) {
   if (!row) return row.error();
   const FileRow* const known = *row && !(*row)->folder ? &**row : nullptr;
   if (known == nullptr) {
-    if (digest) changes_[path] = {ChangeKind::created, "", digest->state.inode, digest->hash};
+    if (digest) changes_[path] = {ChangeKind::created, "", digest->state, digest->hash};
   } else if (!digest) {
-    changes_[path] = {ChangeKind::deleted, "", known->state.inode, known->hash};
+    changes_[path] = {ChangeKind::deleted, "", known->state, known->hash};
   } else if (known->hash != digest->hash || known->state.size != digest->state.size ||
              known->state.executable != digest->state.executable) {
-    changes_[path] = {ChangeKind::modified, "", digest->state.inode, digest->hash};
+    changes_[path] = {ChangeKind::modified, "", digest->state, digest->hash};
   }
   return {};
 }
@@ -80,7 +82,6 @@ Result<void> ChangeDetector::pair(const std::string& source, const std::string& 
   const auto to = changes_.find(path);
   if (from == changes_.end() || from->second.kind != ChangeKind::deleted) return {};
   if (to == changes_.end() || to->second.kind != ChangeKind::created) return {};
-  if (from->second.hash != to->second.hash) return {};
   // If a folder now has the source's path, its row must be removed first, so keep a separate deletion.
   const auto left = in_.folder.kind(source);
   if (!left) return left.error();
@@ -91,6 +92,15 @@ Result<void> ChangeDetector::pair(const std::string& source, const std::string& 
   return {};
 }
 
+Result<void> ChangeDetector::pair_seen(const std::string& source, const std::string& path) {
+  const auto from = changes_.find(source);
+  const auto to = changes_.find(path);
+  if (from == changes_.end() || to == changes_.end()) return {};
+  const bool is_same =
+      from->second.hash == to->second.hash || from->second.state.inode == to->second.state.inode;
+  return is_same ? pair(source, path) : Result<void>();
+}
+
 Result<void> ChangeDetector::pair_renamed(const std::string& source, const std::string& path) {
   std::vector<std::string> inner;
   const std::string start = source + "/";
@@ -98,25 +108,25 @@ Result<void> ChangeDetector::pair_renamed(const std::string& source, const std::
     inner.push_back(at->first);
   }
   for (const std::string& file : inner) {
-    if (auto paired = pair(file, path + file.substr(source.size())); !paired) return paired;
+    if (auto paired = pair_seen(file, path + file.substr(source.size())); !paired) return paired;
   }
-  return pair(source, path);
+  return pair_seen(source, path);
 }
 
 Result<void> ChangeDetector::pair_same() {
-  // An inode number can be reused by another file, so the hash must agree, too.
-  std::unordered_map<std::string, std::string> deleted;
-  const auto key = [](const DetectedChange& change) {
-    return change.hash + " " + std::to_string(change.inode);
-  };
+  std::unordered_map<std::uint64_t, std::string> deleted;
   for (const auto& [path, change] : changes_) {
-    if (change.kind == ChangeKind::deleted) deleted.emplace(key(change), path);
+    if (change.kind == ChangeKind::deleted) deleted.emplace(change.state.inode, path);
   }
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const auto& [path, change] : changes_) {
     if (change.kind != ChangeKind::created) continue;
-    const auto same = deleted.extract(key(change));
-    if (!same.empty()) pairs.emplace_back(same.mapped(), path);
+    const auto same = deleted.find(change.state.inode);
+    if (same == deleted.end()) continue;
+    const DetectedChange& before = changes_.at(same->second);
+    if (!is_same_file(before.state, before.hash, change.state, change.hash)) continue;
+    pairs.emplace_back(same->second, path);
+    deleted.erase(same);
   }
   for (const auto& [source, path] : pairs) {
     if (auto paired = pair(source, path); !paired) return paired;
@@ -217,6 +227,7 @@ Result<std::vector<Operation>> find_changes(const DetectionInput& in,
     if (one.source.empty()) continue;
     if (auto paired = changes.pair_renamed(one.source, one.path); !paired) return paired.error();
   }
+  if (auto paired = changes.pair_same(); !paired) return paired.error();
   return changes.operations();
 }
 

@@ -13,4 +13,27 @@ CREATE TABLE reserved_file (
   id       INTEGER PRIMARY KEY,
   notebook INTEGER NOT NULL REFERENCES notebook (id)
 ) STRICT;
+ALTER TABLE notebook ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;
+UPDATE notebook SET imported = 1;
+CREATE INDEX file_hash ON file (notebook, hash, inode);
+CREATE TABLE gone (
+  id           INTEGER PRIMARY KEY,
+  notebook     INTEGER NOT NULL REFERENCES notebook (id),
+  path         TEXT NOT NULL,
+  inode        INTEGER NOT NULL,
+  size         INTEGER NOT NULL,
+  modified_ns  INTEGER NOT NULL,
+  executable   INTEGER NOT NULL,
+  hash         TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  title        TEXT,
+  description  TEXT,
+  extra        TEXT NOT NULL,
+  updated_at   INTEGER NOT NULL,
+  event_id     TEXT NOT NULL,
+  gone_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX gone_path ON gone (notebook, path, gone_at);
+CREATE INDEX gone_hash ON gone (notebook, hash, gone_at);
+CREATE INDEX gone_time ON gone (notebook, gone_at);
 PRAGMA user_version = 3;
