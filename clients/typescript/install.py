@@ -4,7 +4,8 @@ against it. Needs no network.
 usage: install.py FOLDER VERSION NPM TSC
 
 FOLDER/project has the compiled programs afterwards, FOLDER/dist what is published. VERSION is the version that it must have.
-NPM and TSC are the programs to use. The script of package.json calls tsc by its name, so TSC must have this name.
+Fails if its licence differs from the project's. NPM and TSC are the programs to use. The script of package.json calls tsc by
+its name, so TSC must have this name.
 """
 import json
 import os
@@ -12,9 +13,11 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent
 FOLDER, VERSION, NPM, TSC = sys.argv[1:]
+LICENSE = SOURCE.parent.parent / "LICENSE"
 EXAMPLE = SOURCE.parent.parent / "examples" / "typescript_worker.ts"
 
 
@@ -33,6 +36,9 @@ def packed(folder: pathlib.Path) -> pathlib.Path:
     archive = dist / f"eventq-{VERSION}.tgz"
     if not archive.exists():
         sys.exit(f"npm packed {os.listdir(dist)}; the version must be that of the project, {VERSION}.")
+    with tarfile.open(archive) as unpacked:
+        if unpacked.extractfile("package/LICENSE").read() != LICENSE.read_bytes():
+            sys.exit(f"The LICENSE of the package differs from that of the project: copy {LICENSE} to {SOURCE}.")
     return archive
 
 
