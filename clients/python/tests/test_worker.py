@@ -13,6 +13,14 @@ def tearDownModule():
     CLIENT.close()
 
 
+def nested(levels):
+    """A value with so many levels."""
+    value = []
+    for level in range(1, levels):
+        value = {"a": value} if level % 2 else [1, value, []]
+    return value
+
+
 class Handlers(WithWorker):
     def test_an_event_is_handled_once_and_completed(self):
         seen = []
@@ -35,6 +43,29 @@ class Handlers(WithWorker):
         event = self.publish()
         self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED_WITH_ERRORS")
         self.assertEqual(CLIENT.log(event.id)[-1]["errors"], ["3 rows skipped"])
+
+    def test_an_error_without_a_text_completes_the_event_with_errors(self):
+        self.work(lambda event: event.payload)
+        event = self.publish(["", "3 rows skipped"])
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED_WITH_ERRORS")
+        self.assertEqual(CLIENT.log(event.id)[-1]["errors"], ["An error without a message.", "3 rows skipped"])
+
+    def test_an_empty_list_has_no_errors(self):
+        self.work(lambda event: [])
+        ended = CLIENT.wait(self.publish().id, ENOUGH)
+        self.assertEqual((ended.status, ended.result), ("COMPLETED", None))
+
+    def test_a_list_that_is_no_list_of_texts_fails_the_event_for_good(self):
+        how = "Return error messages as a list of texts, and a list that is the result as Done(list)."
+        a_list, a_tuple = f"The handler returned a list of other values than texts. {how}", f"The handler returned a tuple. {how}"
+        of_done = "The errors of Done must be a list of texts."
+        cases = [([1, 2], a_list), (["a", 1], a_list), ([{"a": 1}], a_list), ([None], a_list), ([["a"]], a_list),
+                 (("a", "b"), a_tuple), ((200, "sent"), a_tuple), ((), a_tuple),
+                 (eventq.Done(7, errors=[1]), of_done), (eventq.Done(7, errors="text"), of_done), (eventq.Done(7, errors=None), of_done)]
+        self.work(lambda event: cases[event.payload][0])
+        for index, (_, message) in enumerate(cases):
+            ended = CLIENT.wait(self.publish(index).id, ENOUGH)
+            self.assertEqual((ended.status, ended["attempts"], ended["error_message"]), ("FAILED", 1, message))
 
     def test_what_a_handler_returns_is_the_result_of_its_event(self):
         returned = {"mapping": {"sent": True, "to": ["grün 🌱"]}, "text": "sent", "number": 2.5, "false": False,
@@ -61,6 +92,22 @@ class Handlers(WithWorker):
                          {name: "COMPLETED" if name == "most" else "FAILED" for name in returned})
         self.assertEqual(ended["more"]["error_message"], "The result has 65537 bytes; at most 65536 are allowed.")
         self.assertIn("The result is not JSON: ", ended["set"]["error_message"])
+
+    def test_a_result_that_is_nested_too_deep_fails_the_event_for_good(self):
+        self.work(lambda event: eventq.Done(nested(event.payload)))
+        for levels in (60, 61):
+            ended = CLIENT.wait(self.publish(levels).id, ENOUGH)
+            self.assertEqual((ended.status, ended.result), ("COMPLETED", nested(levels)))
+        for levels in (62, 63, 400):
+            ended = CLIENT.wait(self.publish(levels).id, ENOUGH)
+            self.assertEqual((ended.status, ended["attempts"], ended["error_message"]),
+                             ("FAILED", 1, f"The result is nested {levels} levels deep; at most 61 are allowed."))
+
+    def test_brackets_in_a_text_are_no_levels_of_a_result(self):
+        result = {"[{" * 100: ['\\"' + "[" * 100, '"\\', "{" * 100]}
+        self.work(lambda event: result)
+        ended = CLIENT.wait(self.publish().id, ENOUGH)
+        self.assertEqual((ended.status, ended.result), ("COMPLETED", result))
 
     def test_a_hundred_large_results_are_all_stored(self):
         self.work(lambda event: "ü" * 32767, threads=100)

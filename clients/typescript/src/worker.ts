@@ -2,42 +2,26 @@
 import { hostname } from "node:os";
 import process from "node:process";
 
-import { pause, shortDetail, sleep } from "./client.js";
+import { pause, sleep } from "./client.js";
 import type { Client } from "./client.js";
 import { Conflict, EventqError, NotFound, Unavailable } from "./errors.js";
-import type { ClaimedEvent, Completion, Failure, Recorded, Release, Tags, TurnRequest } from "./types.js";
+import { Outcome, sizeOf } from "./outcome.js";
+import type { Report } from "./outcome.js";
+import type { ClaimedEvent, Recorded, Release, Tags, TurnRequest } from "./types.js";
+
+export { Done, Later, Permanent } from "./outcome.js";
 
 const pollSeconds = 1; // the wait for events in one call; short, so that stop() resolves soon
 const beatSecondsMax = 5; // time limit of a heartbeat call; a third of the lease if that is shorter
 const reportsMax = 1000; // in one call
 const reportBytesMax = 4 * 1024 * 1024; // in one call, of results and details; a request has a limit of 32 MiB
-const textBytesMax = 16384;
-const resultBytesMax = 65536;
-const reasonCharactersMax = 1000;
-const delaySecondsMax = 31_536_000;
-
-/** Thrown by a handler: the event fails without a retry. */
-export class Permanent extends Error {}
-
-/** Thrown by a handler: the worker releases the event with a delay of `seconds`. Counts no failure. */
-export class Later extends Error {
-  constructor(readonly seconds: number, reason = "") {
-    super(reason);
-    if (typeof seconds !== "number" || Number.isNaN(seconds)) throw new TypeError("The seconds of Later must be a number.");
-  }
-}
-
-/** Returned by a handler: the event is completed with this result, any JSON value, and with these errors. */
-export class Done {
-  constructor(readonly result?: unknown, readonly errors: readonly string[] = []) {}
-}
 
 /**
  * Handles events with a payload of type T; the worker does not check the payload. What it returns is the event's result,
- * any JSON value; undefined and null mean none. An array is a list of error messages for COMPLETED_WITH_ERRORS; a result
- * that is an array is returned as new Done(array). An exception is a failure. `signal` aborts
- * when the lease is lost, or when stop() no longer waits. A handler must not block the event loop, because the worker
- * then cannot extend its leases.
+ * any JSON value; undefined and null mean none. An array of strings is a list of error messages for COMPLETED_WITH_ERRORS. A
+ * result that is an array is returned as new Done(array); another array fails the event without a retry. An exception is a
+ * failure. `signal` aborts when the lease is lost, or when stop() no longer waits. A handler must not block the event loop,
+ * because the worker then cannot extend its leases.
  */
 export type Handler<T = unknown> = (event: ClaimedEvent<T>, signal: AbortSignal) => unknown;
 
@@ -62,13 +46,6 @@ export interface WorkerOptions {
   /** Receives a message per problem. The default is console.warn or console.error, by level. */
   logger?: (message: string, level: LogLevel) => void;
 }
-
-type Reported<What> = What & { id: number; attempt: number };
-
-type Report =
-  | { kind: "completed"; body: Reported<Completion> }
-  | { kind: "failed"; body: Reported<Failure> }
-  | { kind: "released"; body: Reported<Release> };
 
 /** An event that the worker holds: waiting, running, or finished and not yet reported. */
 class Held {
@@ -271,14 +248,15 @@ export class Worker<Payloads = unknown> {
     const free = this.#alone && reports.length ? 0 : this.#freeCapacity();
     this.#requested += free;
     const of = (kind: Report["kind"]) => reports.filter((held) => held.report?.kind === kind);
-    const bodies = <T>(kind: Report["kind"]) => of(kind).map((held) => held.report!.body as Reported<T>);
+    const bodies = <Kind extends Report["kind"]>(kind: Kind) =>
+      of(kind).map((held) => held.report!.body as Extract<Report, { kind: Kind }>["body"]);
     const request: TurnRequest = {
       worker_id: this.#workerId,
       limit: free,
       ...(free && { ...this.#claim, wait }),
-      completed: bodies<Completion>("completed"),
-      failed: bodies<Failure>("failed"),
-      released: bodies<Release>("released"),
+      completed: bodies("completed"),
+      failed: bodies("failed"),
+      released: bodies("released"),
     };
     const sentAt = performance.now();
     try {
@@ -411,7 +389,7 @@ export class Worker<Payloads = unknown> {
     }
   }
 
-  /** Runs all handlers that match, while the event is not lost. The worst result decides, in this order: permanent, retry, later, done. */
+  /** Runs all handlers that match, while the event is not lost. Resolves to the report. */
   async #handle(held: Held): Promise<Report> {
     const { event, lost } = held;
     const started = performance.now();
@@ -419,90 +397,26 @@ export class Worker<Payloads = unknown> {
       typeof this.#handlers === "function"
         ? [this.#handlers]
         : this.#handlers.filter(([tag]) => event.tags.includes(tag)).map(([, handler]) => handler);
-    const errors: string[] = [];
-    const thrown: unknown[] = [];
-    let result: unknown;
     const id = { id: event.id, attempt: event.attempt };
+    if (!matching.length)
+      return { kind: "failed", body: { ...id, error_message: `No handler here matches the tags ${event.tags.join(", ")}.` } };
+    const outcome = new Outcome(event);
     const leaseEnded: Report = { kind: "released", body: { ...id, reason: "the lease ended while the handlers ran" } };
     for (const handler of matching) {
       if (lost.signal.aborted) return leaseEnded;
       try {
-        const returned = await handler(event, lost.signal);
-        const done = returned instanceof Done ? returned : Array.isArray(returned) ? new Done(undefined, returned) : new Done(returned);
-        errors.push(...done.errors.map(String));
-        result = done.result ?? result; // of several results the last counts
+        outcome.returned(await handler(event, lost.signal));
       } catch (error) {
-        thrown.push(error);
+        outcome.threw(error);
       }
     }
     if (held.gone || held.report) return leaseEnded; // so log no failure
-    const timed = { ...id, execution_time_ms: Math.floor(performance.now() - started) };
-    if (!matching.length)
-      return { kind: "failed", body: { ...timed, error_message: `No handler here matches the tags ${event.tags.join(", ")}.` } };
-    const laters = thrown.filter((error): error is Later => error instanceof Later);
-    const failures = thrown.filter((error) => !(error instanceof Later));
-    if (failures.length) return { kind: "failed", body: { ...timed, ...this.#failed(event, failures, errors) } };
-    if (laters.length) {
-      const seconds = Math.ceil(Math.max(...laters.map((later) => later.seconds)));
-      const reason = line(laters.map((later) => later.message).filter(Boolean).join("; "));
-      const delay = Math.min(delaySecondsMax, Math.max(0, seconds));
-      return { kind: "released", body: { ...id, delay, ...(reason && { reason }) } };
-    }
-    const { value, fault } = checkedResult(result);
-    if (fault !== undefined) {
-      this.#logFailure(event, fault);
-      return { kind: "failed", body: { ...timed, error_message: text(fault), permanent: true } }; // it would be returned again
-    }
-    const long = errors.slice(0, 100).map(text);
-    return { kind: "completed", body: { ...timed, ...(long.length && { errors: long }), ...(value !== undefined && { result: value }) } };
-  }
-
-  #failed(event: ClaimedEvent, failures: unknown[], errors: string[]): Failure {
-    const message = [...failures.map(messageOf), ...errors].join("\n");
-    this.#logFailure(event, message);
-    const last = failures[failures.length - 1];
-    const stack = last instanceof Error ? last.stack : undefined;
-    const permanent = failures.some((error) => error instanceof Permanent);
-    return { error_message: text(message), ...(stack && { error_detail: shortDetail(stack) }), ...(permanent && { permanent }) };
+    const report = outcome.report(performance.now() - started);
+    if (report.kind === "failed") this.#logFailure(event, report.body.error_message ?? "");
+    return report;
   }
 
   #logFailure(event: ClaimedEvent, message: string): void {
     this.#logger(`Event ${event.id} (${event.tags.join(",")}) failed: ${message}`, "warning");
   }
-}
-
-/** The bytes of the report's long members, about. */
-function sizeOf(report: Report | undefined): number {
-  if (report?.kind === "failed") return report.body.error_detail?.length ?? 0;
-  return report?.kind === "completed" && report.body.result !== undefined ? JSON.stringify(report.body.result).length : 0;
-}
-
-/** The result as JSON has it, because the handler may still change its own; or why the server would refuse it. */
-function checkedResult(result: unknown): { value?: unknown; fault?: string } {
-  if (result === undefined || result === null) return {};
-  let json: string | undefined;
-  try {
-    json = JSON.stringify(result);
-  } catch (error) {
-    return { fault: `The result is not JSON: ${messageOf(error)}` };
-  }
-  if (json === undefined) return { fault: `The result is not JSON: a ${typeof result}` };
-  const size = new TextEncoder().encode(json).length;
-  if (size > resultBytesMax) return { fault: `The result has ${size} bytes; at most ${resultBytesMax} are allowed.` };
-  return { value: JSON.parse(json) };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof Permanent) return error.message;
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-}
-
-/** Shortens the text to the server's limit, and replaces characters that the server rejects. */
-function text(whole: string): string {
-  const clean = new TextDecoder().decode(new TextEncoder().encode(whole.replaceAll("\0", "\ufffd"))); // no lone surrogates
-  return clean.slice(0, new TextEncoder().encodeInto(clean, new Uint8Array(textBytesMax)).read);
-}
-
-function line(whole: string): string {
-  return [...text(whole).replace(/[\p{C}\p{Z}]/gu, " ")].slice(0, reasonCharactersMax).join("");
 }

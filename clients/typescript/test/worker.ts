@@ -165,6 +165,37 @@ void test("a list returned by a handler becomes the errors of the completion", (
     assert.deepEqual((await client.log(id)).at(-1)?.["errors"], ["3 rows skipped"]);
   }));
 
+void test("an error without a text completes the event with errors", () =>
+  withWorker(() => ["", "3 rows skipped"], async (publish) => {
+    const { id } = await publish();
+    assert.equal((await client.wait(id, enough)).status, "COMPLETED_WITH_ERRORS");
+    assert.deepEqual((await client.log(id)).at(-1)?.errors, ["An error without a message.", "3 rows skipped"]);
+  }));
+
+void test("an empty array has no errors", () =>
+  withWorker(() => [], async (publish) => {
+    const { status, result } = await client.wait((await publish()).id, enough);
+    assert.deepEqual([status, result], ["COMPLETED", null]);
+  }));
+
+void test("an array that is no array of strings fails the event for good", async () => {
+  const ofHandler =
+    "The handler returned an array of other values than strings. " +
+    "Return error messages as an array of strings, and an array that is the result as new Done(array).";
+  const ofDone = "The errors of Done must be an array of strings.";
+  const cases: [unknown, string][] = [
+    [[1, 2], ofHandler], [["a", 1], ofHandler], [[{ a: 1 }], ofHandler], [[null], ofHandler], [[["a"]], ofHandler],
+    [new Done(7, [1] as unknown as string[]), ofDone], [new Done(7, "text" as unknown as string[]), ofDone],
+    [new Done(7, null as unknown as string[]), ofDone],
+  ];
+  await withWorker(({ payload }: ClaimedEvent<number>) => cases[payload]?.[0], async (publish) => {
+    for (const [index, [, message]] of cases.entries()) {
+      const { status, attempts, error_message } = await client.wait((await publish(index)).id, enough);
+      assert.deepEqual([status, attempts, error_message], ["FAILED", 1, message]);
+    }
+  });
+});
+
 void test("what a handler returns is the result of its event", async () => {
   const returned: [unknown, unknown][] = [
     [{ sent: true, to: ["grün 🌱"] }, { sent: true, to: ["grün 🌱"] }], ["sent", "sent"], [2.5, 2.5], [false, false],
@@ -197,6 +228,50 @@ void test("a result that the server would refuse fails the event for good", asyn
       assert.deepEqual([status, attempts], [name === "most" ? "COMPLETED" : "FAILED", 1]);
       if (name === "more") assert.equal(error_message, "The result has 65537 bytes; at most 65536 are allowed.");
       else if (name !== "most") assert(error_message?.startsWith("The result is not JSON: "));
+    }
+  });
+});
+
+/** A value with so many levels. */
+function nested(levels: number): unknown {
+  let value: unknown = [];
+  for (let level = 1; level < levels; ++level) value = level % 2 ? { a: value } : [1, value, []];
+  return value;
+}
+
+void test("a result that is nested too deep fails the event for good", () =>
+  withWorker(({ payload }: ClaimedEvent<number>) => new Done(nested(payload)), async (publish) => {
+    for (const levels of [60, 61]) {
+      const { status, result } = await client.wait((await publish(levels)).id, enough);
+      assert.deepEqual([status, result], ["COMPLETED", nested(levels)]);
+    }
+    for (const levels of [62, 63, 400]) {
+      const { status, attempts, error_message } = await client.wait((await publish(levels)).id, enough);
+      const message = `The result is nested ${levels} levels deep; at most 61 are allowed.`;
+      assert.deepEqual([status, attempts, error_message], ["FAILED", 1, message]);
+    }
+  }));
+
+void test("brackets in a text are no levels of a result", async () => {
+  const result = { ["[{".repeat(100)]: ['\\"' + "[".repeat(100), '"\\', "{".repeat(100)] };
+  await withWorker(() => result, async (publish) => {
+    const ended = await client.wait((await publish()).id, enough);
+    assert.deepEqual([ended.status, ended.result], ["COMPLETED", result]);
+  });
+});
+
+void test("a result with a lone surrogate fails the event for good", async () => {
+  const bad = ["\ud800", { text: ["a\udfff"] }, { "\udc00": 1 }, "\\\ud83c"];
+  const good = ["\ud83c\udf31", "\\ud800", { "\\\\udc00": "\\\\\\udfff" }];
+  await withWorker(({ payload }: ClaimedEvent<number>) => [...bad, ...good][payload], async (publish) => {
+    for (const index of bad.keys()) {
+      const { status, attempts, error_message } = await client.wait((await publish(index)).id, enough);
+      const message = "The result is not JSON: a text in it has a lone surrogate.";
+      assert.deepEqual([status, attempts, error_message], ["FAILED", 1, message]);
+    }
+    for (const [index, value] of good.entries()) {
+      const { status, result } = await client.wait((await publish(bad.length + index)).id, enough);
+      assert.deepEqual([status, result], ["COMPLETED", value]);
     }
   });
 });

@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import logging
 import math
+import re
 import traceback
 from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 
@@ -16,6 +18,7 @@ log = logging.getLogger("eventq")
 DELAY_SECONDS_MAX = 31_536_000
 ERRORS_MAX = 100
 RESULT_BYTES_MAX = 65536
+RESULT_LEVELS_MAX = 61  # the server reads 64, and the request has three around a result
 
 
 class Permanent(Exception):
@@ -41,8 +44,9 @@ class Done:
 
 
 # What a handler may return. A list of error messages makes the event COMPLETED_WITH_ERRORS. Each other value is the
-# event's result; a result that is a list is returned as Done(result).
-Returned = Union[None, Done, Sequence[str], Mapping[str, Any], str, float, bool]
+# event's result; a result that is a list is returned as Done(result). Another list, or a tuple, fails the event, because it
+# could be meant as either.
+Returned = Union[None, Done, List[str], Mapping[str, Any], str, float, bool]
 
 
 class Outcome:
@@ -52,15 +56,18 @@ class Outcome:
         self._event = event
         self._errors: List[str] = []
         self._result: Any = None
+        self._fault = ""  # of what a handler returned
         self._failures: List[BaseException] = []
         self._laters: List[Later] = []
 
     def returned(self, value: Any) -> None:
         """A handler returned `value`. If several handlers return results, the last one counts."""
-        if isinstance(value, (list, tuple)):
-            value = Done(errors=value)
-        done = value if isinstance(value, Done) else Done(value)
-        self._errors += map(str, done.errors)
+        fault = _fault_of(value)
+        if fault:
+            self._fault = self._fault or fault
+            return
+        done = value if isinstance(value, Done) else Done(errors=value) if isinstance(value, list) else Done(value)
+        self._errors += done.errors
         if done.result is not None:
             self._result = done.result
 
@@ -83,9 +90,9 @@ class Outcome:
             return "released", {"delay": math.ceil(delay), **({"reason": reason} if reason else {})}
         try:
             return "completed", {**timed, **self._completion()}
-        except ValueError as error:  # permanent, because the handler would return the result again
+        except ValueError as error:  # permanent, because the handler would return the same again
             log.warning("Event %d (%s) failed: %s", self._event.id, ",".join(self._event.tags), error)
-            return "failed", {**timed, "error_message": str(error), "permanent": True}
+            return "failed", {**timed, "error_message": wire.short_text(str(error)), "permanent": True}
 
     def _failure(self) -> Dict[str, Any]:
         message = "\n".join([_message(error) for error in self._failures] + self._errors)
@@ -97,8 +104,11 @@ class Outcome:
                 **({"permanent": True} if is_permanent else {})}
 
     def _completion(self) -> Dict[str, Any]:
-        """Raises ValueError for a result that the server would refuse."""
-        errors = [wire.short_text(error) for error in self._errors[:ERRORS_MAX]]
+        """Raises ValueError for a returned value that is wrong, and for a result that the server would refuse."""
+        if self._fault:
+            raise ValueError(self._fault)
+        # The server refuses an empty text.
+        errors = [wire.short_text(error) or "An error without a message." for error in self._errors[:ERRORS_MAX]]
         result = None if self._result is None else _checked_result(self._result)
         return wire.without_none({"errors": errors or None, "result": result})
 
@@ -128,6 +138,20 @@ def _stack(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, trace))
 
 
+def _fault_of(returned: Any) -> str:
+    """What is wrong with the errors that a handler returned; empty if nothing is."""
+    if isinstance(returned, Done):
+        return "" if _are_texts(returned.errors) else "The errors of Done must be a list of texts."
+    if not isinstance(returned, (list, tuple)) or (isinstance(returned, list) and _are_texts(returned)):
+        return ""
+    what = "a tuple" if isinstance(returned, tuple) else "a list of other values than texts"
+    return f"The handler returned {what}. Return error messages as a list of texts, and a list that is the result as Done(list)."
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values)
+
+
 def _checked_result(result: Any) -> Any:
     """The result as JSON has it: the handler may still change its own."""
     try:
@@ -137,4 +161,14 @@ def _checked_result(result: Any) -> Any:
         raise ValueError(f"The result is not JSON: {error}") from error
     if size > RESULT_BYTES_MAX:
         raise ValueError(f"The result has {size} bytes; at most {RESULT_BYTES_MAX} are allowed.")
+    levels = _levels_of(text)
+    if levels > RESULT_LEVELS_MAX:
+        raise ValueError(f"The result is nested {levels} levels deep; at most {RESULT_LEVELS_MAX} are allowed.")
     return json.loads(text)
+
+
+def _levels_of(text: str) -> int:
+    """How deep the lists and objects of a JSON text are nested."""
+    without_strings = re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", text)
+    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[\[\]{}]", without_strings))
+    return max(itertools.accumulate(steps), default=0)
