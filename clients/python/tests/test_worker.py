@@ -212,6 +212,15 @@ class Handlers(WithWorker):
         self.assertEqual(self.actions(event), ["FAILED", "COMPLETED"])
         self.assertEqual(CLIENT.log(event.id)[1]["error_message"], "No handler here matches the tags other.")
 
+    def test_an_exception_without_a_message_is_reported_by_the_name_of_its_type(self):
+        raised = [Exception(), KeyError(), ValueError(""), eventq.Permanent()]
+
+        def handler(event):
+            raise raised[event.payload]
+        self.work(handler)
+        ended = [CLIENT.wait(self.publish(index, max_retries=0).id, ENOUGH) for index in range(len(raised))]
+        self.assertEqual([each["error_message"] for each in ended], ["Exception", "KeyError", "ValueError", "Permanent"])
+
     def test_later_accepts_a_timedelta(self):
         def handler(event):
             if event.attempt == 1:

@@ -80,8 +80,7 @@ export class Outcome {
   }
 
   #failure(failures: unknown[]): Failure {
-    const last = failures[failures.length - 1];
-    const stack = last instanceof Error ? last.stack : undefined;
+    const stack = stackOf(failures[failures.length - 1]);
     const permanent = failures.some((error) => error instanceof Permanent);
     const error_message = text([...failures.map(messageOf), ...this.#errors].join("\n"));
     return { error_message, ...(stack && { error_detail: shortDetail(stack) }), ...(permanent && { permanent }) };
@@ -137,9 +136,30 @@ function levelsOf(json: string): number {
   return deepest;
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof Permanent) return error.message;
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+function messageOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return shown(thrown);
+  if (thrown instanceof Permanent) return thrown.message || "Permanent";
+  return thrown.message ? `${thrown.name}: ${thrown.message}` : thrown.name;
+}
+
+/** The stack trace of an error, and those of its causes. Empty for a value that is no error. */
+function stackOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return "";
+  const described = new Map<unknown, string>(); // an error may be its own cause
+  for (let each: unknown = thrown; each != null && !described.has(each); each = each instanceof Error ? each.cause : undefined)
+    described.set(each, each instanceof Error ? each.stack || messageOf(each) : shown(each));
+  return [...described.values()].join("\nCaused by: ");
+}
+
+/** A value that is no error, as its own text, or as JSON if it has none. */
+function shown(value: unknown): string {
+  try {
+    const general: unknown[] = [undefined, Object.prototype.toString, Array.prototype.toString];
+    const hasNoText = typeof value === "object" && value !== null && general.includes(value.toString);
+    return hasNoText ? JSON.stringify(value) ?? String(value) : String(value);
+  } catch {
+    return Object.prototype.toString.call(value); // a ring, for example
+  }
 }
 
 /** Shortens the text to the server's limit, and replaces characters that the server rejects. */

@@ -297,6 +297,51 @@ void test("a failure has the stack trace as its detail, and is logged as a warni
   }, { logger: (message, level) => void logged.push([message, level]) });
 });
 
+void test("the detail of a failure has the stack traces of its causes", async () => {
+  const deliver = () => {
+    const refused = new Error("connection refused", { cause: { code: 111 } });
+    throw new TypeError("fetch failed", { cause: new RangeError("no route", { cause: refused }) });
+  };
+  await withWorker(deliver, async (_, __, tag) => {
+    const { id } = await client.publish(tag, null, { max_retries: 0 });
+    const { error_message, error_detail } = await client.wait(id, enough);
+    assert.equal(error_message, "TypeError: fetch failed");
+    const parts = String(error_detail).split("\nCaused by: ");
+    assert.deepEqual(parts.map((part) => part.split("\n    at ")[0]),
+      ["TypeError: fetch failed", "RangeError: no route", "Error: connection refused", '{"code":111}']);
+    for (const part of parts.slice(0, 3)) assert(part.includes("\n    at deliver "));
+  });
+});
+
+void test("an error that is its own cause is described once", async () => {
+  const ring = new Error("round");
+  ring.cause = new Error("and round", { cause: ring });
+  await withWorker(() => Promise.reject(ring), async (_, __, tag) => {
+    const { id } = await client.publish(tag, null, { max_retries: 0 });
+    const { error_detail } = await client.wait(id, enough);
+    assert.equal(String(error_detail).split("\nCaused by: ").length, 2);
+  });
+});
+
+void test("a thrown value that is no error is described as text or JSON", async () => {
+  const ring: { self?: object } = {};
+  ring.self = ring;
+  const thrown: [unknown, string][] = [
+    [{ code: 404, why: "no mailbox" }, '{"code":404,"why":"no mailbox"}'], [[1, { a: 2 }], '[1,{"a":2}]'], [Object.create(null), "{}"],
+    [{ toString: () => "own text" }, "own text"], ["plain", "plain"], [7n, "7"], [undefined, "undefined"], [null, "null"],
+    [ring, "[object Object]"], [new Error(), "Error"], [new RangeError(""), "RangeError"], [new Permanent(), "Permanent"],
+  ];
+  const handler: Handler<number> = ({ payload }) => {
+    throw thrown[payload]?.[0];
+  };
+  await withWorker(handler, async (_, __, tag) => {
+    for (const [index, [, expected]] of thrown.entries()) {
+      const { id } = await client.publish(tag, index, { max_retries: 0 });
+      assert.equal((await client.wait(id, enough)).error_message, expected);
+    }
+  });
+});
+
 void test("of a detail that is too long the end is kept", async () => {
   const handler: Handler<number> = ({ payload }) => {
     const error = new Error("too long");
@@ -401,8 +446,11 @@ void test("an event without a matching handler fails and is retried", () =>
     }, {}, scripted)));
 
 void test("a thrown value without a text fails the event, which is retried", async () => {
+  const get = () => {
+    throw new Error("no text");
+  };
   const handler: Handler = ({ attempt }) => {
-    if (attempt === 1) throw Object.create(null);
+    if (attempt === 1) throw Object.defineProperty(new Error(), "message", { get });
     if (attempt === 2) throw new Later(NaN);
     if (attempt === 3) throw new Later(null as unknown as number);
   };

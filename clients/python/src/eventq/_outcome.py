@@ -129,7 +129,10 @@ def without_text(error: BaseException) -> Dict[str, Any]:
 
 
 def _message(error: BaseException) -> str:
-    return str(error) if isinstance(error, Permanent) else f"{type(error).__name__}: {error}"
+    name, text = type(error).__name__, str(error)
+    if not text:
+        return name
+    return text if isinstance(error, Permanent) else f"{name}: {text}"
 
 
 def _stack(error: BaseException) -> str:
