@@ -221,6 +221,13 @@ class Handlers(WithWorker):
         ended = [CLIENT.wait(self.publish(index, max_retries=0).id, ENOUGH) for index in range(len(raised))]
         self.assertEqual([each["error_message"] for each in ended], ["Exception", "KeyError", "ValueError", "Permanent"])
 
+    def test_later_refuses_a_negative_delay(self):
+        for seconds in (-1, -0.001, float("-inf"), datetime.timedelta(seconds=-1)):
+            with self.assertRaises(ValueError) as caught:
+                eventq.Later(seconds)
+            self.assertIn("must be 0 or more", str(caught.exception))
+        self.assertEqual([eventq.Later(seconds).seconds for seconds in (0, 0.001)], [0, 0.001])
+
     def test_later_accepts_a_timedelta(self):
         def handler(event):
             if event.attempt == 1:

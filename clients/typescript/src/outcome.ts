@@ -17,6 +17,7 @@ export class Later extends Error {
   constructor(readonly seconds: number, reason = "") {
     super(reason);
     if (typeof seconds !== "number" || Number.isNaN(seconds)) throw new TypeError("The seconds of Later must be a number.");
+    if (seconds < 0) throw new RangeError(`The seconds of Later are ${seconds}; they must be 0 or more.`);
   }
 }
 
@@ -68,7 +69,7 @@ export class Outcome {
     const failures = this.#thrown.filter((error) => !(error instanceof Later));
     if (failures.length) return { kind: "failed", body: { ...timed, ...this.#failure(failures) } };
     if (laters.length) {
-      const delay = Math.min(delaySecondsMax, Math.ceil(Math.max(0, ...laters.map((later) => later.seconds))));
+      const delay = Math.min(delaySecondsMax, Math.ceil(Math.max(...laters.map((later) => later.seconds))));
       const reason = line(laters.map((later) => later.message).filter(Boolean).join("; "));
       return { kind: "released", body: { ...this.#id, delay, ...(reason && { reason }) } };
     }

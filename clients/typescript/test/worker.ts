@@ -342,6 +342,12 @@ void test("a thrown value that is no error is described as text or JSON", async 
   });
 });
 
+void test("later refuses a negative delay", async () => {
+  for (const seconds of [-1, -0.001, -Infinity])
+    await assert.rejects((async () => new Later(seconds))(), (error) => error instanceof RangeError && error.message.includes("0 or more"));
+  assert.deepEqual([0, 0.001].map((seconds) => new Later(seconds).seconds), [0, 0.001]);
+});
+
 void test("of a detail that is too long the end is kept", async () => {
   const handler: Handler<number> = ({ payload }) => {
     const error = new Error("too long");

@@ -33,6 +33,8 @@ class Later(Exception):
         self.seconds = float(seconds.total_seconds() if isinstance(seconds, datetime.timedelta) else seconds)
         if math.isnan(self.seconds):
             raise ValueError("The seconds of Later must be a number.")
+        if self.seconds < 0:
+            raise ValueError(f"The seconds of Later are {self.seconds}; they must be 0 or more.")
         self.reason = str(reason)
 
 
@@ -85,7 +87,7 @@ class Outcome:
         if self._failures:
             return "failed", {**timed, **self._failure()}
         if self._laters:
-            delay = min(DELAY_SECONDS_MAX, max(0, *(later.seconds for later in self._laters)))
+            delay = min(DELAY_SECONDS_MAX, max(later.seconds for later in self._laters))
             reason = wire.short_line("; ".join(later.reason for later in self._laters if later.reason))
             return "released", {"delay": math.ceil(delay), **({"reason": reason} if reason else {})}
         try:
