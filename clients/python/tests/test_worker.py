@@ -1,5 +1,6 @@
 """test_worker.py: the worker: handlers, leases, and how it stops."""
 import datetime
+import json
 import threading
 import time
 import unittest
@@ -334,6 +335,39 @@ class Leases(WithWorker):
         self.work(handler, client=self.scripted(answer), threads=1, prefetch=1)
         self.assertEqual(CLIENT.wait(other.id, ENOUGH).status, "COMPLETED")
         self.assertNotIn((other.id, 1), begun)
+
+    def test_reports_with_long_messages_are_sent_in_several_calls(self):
+        def fail(event):
+            raise ValueError("x" * 16384)
+        self.check_size_of_calls(20, lambda event: ["x" * 16384] * 30)
+        self.check_size_of_calls(200, fail)
+
+    def check_size_of_calls(self, count, handle):
+        """Checks that no call is much larger than 4 MiB when `count` reports are sent at once."""
+        sizes, returned, all_reported = [], [], threading.Event()
+        times = {"updated_at": "2025-01-01T00:00:00.000Z", "lease_until": "2025-01-01T00:01:00.000Z"}
+        events = [{"id": number, "tags": self.tag, "attempt": 1, **times} for number in range(count)]
+        waiting = set(range(count))
+
+        def answer(path, body):
+            sent = reports(body)
+            if not sent:
+                claimed, events[:] = events[:body.get("limit", 0)], events[body.get("limit", 0):]
+                return 200, {"results": [], "events": claimed}
+            if len(returned) < count:
+                return 503, {}  # until the worker has all reports
+            sizes.append(len(json.dumps(body)))
+            waiting.difference_update(each["id"] for each in sent)
+            if not waiting:
+                all_reported.set()
+            return 200, {"results": [{"status": 200} for _ in sent], "events": []}
+
+        def handler(event):
+            returned.append(event.id)
+            return handle(event)
+        self.work(handler, client=self.scripted(answer), threads=count, prefetch=0)
+        self.assertTrue(all_reported.wait(ENOUGH))
+        self.assertLess(max(sizes), 4.5 * 1024 * 1024)
 
     def test_one_call_extends_all_leases_that_are_due(self):
         kept = threading.Event()

@@ -88,10 +88,9 @@ export class Outcome {
   }
 }
 
-/** The bytes of the report's long members, about. */
+/** The bytes of the report, about. */
 export function sizeOf(report: Report | undefined): number {
-  if (report?.kind === "failed") return report.body.error_detail?.length ?? 0;
-  return report?.kind === "completed" && report.body.result !== undefined ? JSON.stringify(report.body.result).length : 0;
+  return report ? JSON.stringify(report.body).length : 0;
 }
 
 /** What is wrong with the errors that a handler returned. */

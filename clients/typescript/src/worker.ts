@@ -14,7 +14,7 @@ export { Done, Later, Permanent } from "./outcome.js";
 const pollSeconds = 1; // the wait for events in one call; short, so that stop() resolves soon
 const beatSecondsMax = 5; // time limit of a heartbeat call; a third of the lease if that is shorter
 const reportsMax = 1000; // in one call
-const reportBytesMax = 4 * 1024 * 1024; // in one call, of results and details; a request has a limit of 32 MiB
+const reportBytesMax = 4 * 1024 * 1024; // in one call, about; a request has a limit of 32 MiB
 
 /**
  * Handles events with a payload of type T; the worker does not check the payload. What it returns is the event's result,

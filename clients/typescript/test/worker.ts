@@ -544,6 +544,42 @@ void test("no handler begins an event whose lease has ended", async () => {
     }, { concurrency: 1, prefetch: 1 }, scripted));
 });
 
+/** Checks that no call is much larger than 4 MiB when `count` reports are sent at once. */
+async function checkSizeOfCalls(count: number, handle: () => unknown): Promise<void> {
+  const times = { updated_at: "2025-01-01T00:00:00.000Z", lease_until: "2025-01-01T00:01:00.000Z" };
+  const events = Array.from({ length: count }, (_, id) => ({ id, tags: "a", attempt: 1, ...times }));
+  const waiting = new Set(events.map(({ id }) => id));
+  const sizes: number[] = [];
+  const allReported = signal();
+  let returned = 0;
+  const answer = (body: TurnBody): Answer => {
+    const sent = reports(body);
+    if (!sent.length) return [200, { results: [], events: events.splice(0, Number(body["limit"] ?? 0)) }];
+    if (returned < count) return [503, {}]; // until the worker has all reports
+    sizes.push(JSON.stringify(body).length);
+    for (const { id } of sent) waiting.delete(id);
+    if (!waiting.size) allReported.set();
+    return [200, { results: sent.map(() => ({ status: 200 })), events: [] }];
+  };
+  const handler = () => {
+    ++returned;
+    return handle();
+  };
+  await withScriptedServer(answer, async (scripted) => {
+    const worker = new Worker(scripted, handler, { concurrency: count, prefetch: 0, logger: () => {} });
+    worker.start();
+    await allReported.wait.finally(() => worker.stop());
+  });
+  assert(Math.max(...sizes) < 4.5 * 1024 * 1024, `${sizes}`);
+}
+
+void test("reports with long messages are sent in several calls", async () => {
+  await checkSizeOfCalls(20, () => Array.from({ length: 30 }, () => "x".repeat(16384)));
+  await checkSizeOfCalls(200, () => {
+    throw new RangeError("x".repeat(16384));
+  });
+});
+
 void test("one call extends all leases that are due", async () => {
   const kept = signal();
   const answer = (body: TurnBody, path: string) => {

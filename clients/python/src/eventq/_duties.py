@@ -21,7 +21,7 @@ log = logging.getLogger("eventq")
 POLL_SECONDS = 1  # a worker's wait for events in one call; short, so that stop() returns soon
 BEAT_SECONDS_MAX = 5.0  # time limit of a heartbeat call; a third of the lease if that is shorter
 REPORTS_MAX = 1000  # in one call
-REPORT_BYTES_MAX = 4 * 1024 * 1024  # in one call, of results and details; a request has a limit of 32 MiB
+REPORT_BYTES_MAX = 4 * 1024 * 1024  # in one call, about; a request has a limit of 32 MiB
 
 
 class Held(Generic[E]):
@@ -42,9 +42,8 @@ class Held(Generic[E]):
         return not self.gone and not self.kind
 
     def size(self) -> int:
-        """The bytes of the report's long members, about."""
-        long_members = [self.report[name] for name in ("result", "error_detail") if name in self.report]
-        return len(wire.json_text(long_members)) if long_members else 0
+        """The bytes of the report, about."""
+        return len(wire.json_text(self.report))
 
 
 class Call(Generic[E]):
