@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -108,6 +109,19 @@ TEST_F(NotebookGitBehaviour, AFileThatAnEditorSavesWithABackupKeepsItsId) {
   expect_agreement();
 }
 
+TEST_F(NotebookGitBehaviour, ACheckoutOfAnotherBranchMakesNoCommit) {
+  start(kOften);
+  make_other_branch(300);
+  const std::string before = commits_of_eventq();
+  git_slowly({"checkout", "--quiet", "other"});
+  git_slowly({"checkout", "--quiet", "main"});
+  git_slowly({"checkout", "--quiet", "other"});
+  become_idle();
+  EXPECT_EQ(commits_of_eventq(), before);
+  EXPECT_EQ(server_->get("many/7"), "other 7");
+  expect_agreement();
+}
+
 TEST_F(NotebookGitBehaviour, AStashKeepsTheContentsUntilItIsPopped) {
   start(kSeldom);
   server_->put("a", "1");
@@ -123,6 +137,29 @@ TEST_F(NotebookGitBehaviour, AStashKeepsTheContentsUntilItIsPopped) {
   become_idle();
   EXPECT_EQ(git("show HEAD:a"), "2");
   EXPECT_EQ(git("show HEAD:b"), "1");
+  expect_agreement();
+}
+
+TEST_F(NotebookGitBehaviour, AStashThatConflictsIsNotCommittedWithMarkers) {
+  start(kOften);
+  server_->put("a", "1");
+  become_idle();
+  server_->server().signal(SIGSTOP);
+  server_->put("a", "2");
+  git("stash");
+  server_->server().signal(SIGCONT);
+  server_->put("a", "3");
+  become_idle();
+  git("stash pop || true");
+  EXPECT_THAT(server_->get("a"), HasSubstr("<<<<<<<"));
+  server_->put("b", "1");
+  server_->wait_until([&] { return !server_->id_of("b").empty(); }, "the next file is recorded");
+  server_->call("POST", "/events/commit?notebook=n&sync=true&timeout=5");
+  EXPECT_EQ(git("show HEAD:a"), "3");
+  server_->put("a", "4");
+  git("add a");
+  become_idle();
+  EXPECT_EQ(git("show HEAD:a"), "4");
   expect_agreement();
 }
 
@@ -223,6 +260,19 @@ TEST_F(NotebookGitBehaviour, AMergeInProgressHoldsCommitsBackUntilItIsAborted) {
   expect_agreement();
 }
 
+TEST_F(NotebookGitBehaviour, AMergeOfManyFilesMakesNoCommitOfEventq) {
+  start(kOften);
+  make_other_branch(300);
+  server_->put("local", "local");
+  become_idle();
+  const std::string before = commits_of_eventq();
+  git_slowly({"merge", "--quiet", "--no-edit", "other"});
+  become_idle();
+  EXPECT_EQ(commits_of_eventq(), before);
+  EXPECT_EQ(git("show HEAD:many/7"), "other 7");
+  expect_agreement();
+}
+
 TEST_F(NotebookGitBehaviour, ARebaseThatChangesManyFilesSucceedsWhileTheNotebookCommitsOften) {
   start(kOften);
   make_other_branch(1000);
@@ -236,6 +286,23 @@ TEST_F(NotebookGitBehaviour, ARebaseThatChangesManyFilesSucceedsWhileTheNotebook
   EXPECT_EQ(git("rev-list --count other..main"), "5\n") << git("log --stat=80 other..main | head -n 40");
   EXPECT_EQ(git("show HEAD:many/7"), "other 7");
   EXPECT_EQ(git("show HEAD:local4"), "local");
+  expect_agreement();
+}
+
+TEST_F(NotebookGitBehaviour, APullOfManyFilesSucceedsWhileTheNotebookCommitsOften) {
+  start(kOften);
+  put_many(".", "main", 1000);
+  become_idle();
+  const std::string clone = server_->server().file("clone");
+  git("clone --quiet . " + clone);
+  git("remote add origin " + clone);
+  put_many("../clone", "pulled", 1000);
+  git("-C " + clone + " commit --quiet --all -m pulled");
+  git_slowly({"pull", "--quiet", "--ff-only", "origin", "main"});
+  become_idle();
+  EXPECT_EQ(git("rev-parse HEAD"), git("-C " + clone + " rev-parse HEAD"))
+      << git("log --stat=80 -2 | head -n 40");
+  EXPECT_EQ(server_->get("many/7"), "pulled 7");
   expect_agreement();
 }
 
