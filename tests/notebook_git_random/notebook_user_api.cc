@@ -107,7 +107,7 @@ bool NotebookUser::send(const std::string& method, const std::string& target, co
   const bool sync = chance(40) && may_wait_;
   auto answer = call_api(method, sync ? target + "?sync=true" : target, body);
   const std::string status = answer["http status"];
-  if (status == "202") change.event = answer["id"];
+  if (status == "202") change.event = answer["event.id"];
   if (status != "202" && status != "200" && status != "201") return false;
   // From here on the earlier contents of this file may be gone, except those of other programs.
   if (change.number != 0) contents_.superseded(change.path, change.number);
