@@ -24,6 +24,8 @@ constexpr std::chrono::seconds kRescanPause{5};
 // before.
 constexpr std::chrono::hours kLease{24};
 
+bool is_ignore_file(const std::string& path) { return path == ".gitignore" || path.ends_with("/.gitignore"); }
+
 Error closed() { return {ErrorCode::unavailable, "The server is stopping."}; }
 
 QueueConfig config_of(const NotebookSettings& settings) {
@@ -83,10 +85,12 @@ Result<std::shared_ptr<Notebook>> Notebook::open(const NotebookContext& context,
   auto repo = GitRepo::open(row.path);
   if (!repo) return repo.error();
   repo->bypass_filters(row.settings.git_bypass_filters);
+  auto ignores = GitIgnores::open(row.path);
+  if (!ignores) return ignores.error();
   auto states = open_states(context.state);
   if (!states) return states.error();
-  std::shared_ptr<Notebook> opened(
-      new Notebook(context, row, std::move(*folder), std::move(*lock), std::move(*repo), std::move(*states)));
+  std::shared_ptr<Notebook> opened(new Notebook(context, row, std::move(*folder), std::move(*lock),
+                                                std::move(*repo), std::move(*ignores), std::move(*states)));
   if (auto configured = configure(context.engine, opened->queue_, row.settings); !configured)
     return configured.error();
   if (auto recovered = opened->worker_.recover(); !recovered) return recovered.error();
@@ -95,7 +99,7 @@ Result<std::shared_ptr<Notebook>> Notebook::open(const NotebookContext& context,
 }
 
 Notebook::Notebook(const NotebookContext& context, NotebookRow row, Folder folder, Descriptor lock,
-                   GitRepo repo, StateConnections states)
+                   GitRepo repo, GitIgnores ignores, StateConnections states)
     : context_(context),
       row_(std::move(row)),
       queue_(std::string(kOwnedQueuePrefix) + row_.name),
@@ -111,6 +115,7 @@ Notebook::Notebook(const NotebookContext& context, NotebookRow row, Folder folde
       publisher_(context_.engine, queue_, std::move(states.publisher), row_.id, pending_operations_,
                  row_.settings.portable_names),
       detection_state_(std::move(states.detection)),
+      ignores_(std::move(ignores)),
       reader_state_(std::move(states.reader)) {}
 
 // The callbacks capture `this` without owning it, because stop() ends the watcher's thread before the
@@ -222,7 +227,18 @@ bool Notebook::is_time_to_rescan() {
 
 void Notebook::on_touched(const std::vector<TouchedPath>& touched) {
   const std::scoped_lock lock(detection_mutex_);
-  (void)publish_detected(find_changes({folder_, detection_state_, own_writes_, row_.id}, touched));
+  (void)publish_detected(find_changes(detection_input(), touched));
+  // Files that were ignored until now may count.
+  if (std::any_of(touched.begin(), touched.end(),
+                  [](const TouchedPath& one) { return is_ignore_file(one.path); })) {
+    (void)publish_detected(find_all_changes(detection_input(), context_.clock.now()));
+  }
+}
+
+// REQUIRES: detection_mutex_ is held.
+DetectionInput Notebook::detection_input() {
+  ignores_.refresh();
+  return {folder_, detection_state_, own_writes_, row_.id, &ignores_};
 }
 
 void Notebook::on_rescan(const std::string& reason) {
@@ -235,8 +251,7 @@ void Notebook::on_rescan(const std::string& reason) {
 
 Result<std::size_t> Notebook::rescan() {
   const std::scoped_lock lock(detection_mutex_);
-  return publish_detected(
-      find_all_changes({folder_, detection_state_, own_writes_, row_.id}, context_.clock.now()));
+  return publish_detected(find_all_changes(detection_input(), context_.clock.now()));
 }
 
 // REQUIRES: detection_mutex_ is held.

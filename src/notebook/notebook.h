@@ -32,11 +32,13 @@
 #include "engine/engine.h"
 #include "notebook/files/folder.h"
 #include "notebook/files/own_writes.h"
+#include "notebook/git/git_ignores.h"
 #include "notebook/git/git_repo.h"
 #include "notebook/notebook_worker.h"
 #include "notebook/publish/change_request.h"
 #include "notebook/publish/operation_publisher.h"
 #include "notebook/state/notebook_state.h"
+#include "notebook/watch/change_detection.h"
 #include "notebook/watch/folder_watcher.h"
 
 namespace eventq::notebook {
@@ -101,7 +103,7 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
     NotebookState reader;
   };
   Notebook(const NotebookContext& context, NotebookRow row, Folder folder, Descriptor lock, GitRepo repo,
-           StateConnections states);
+           GitIgnores ignores, StateConnections states);
   static Result<StateConnections> open_states(const std::string& path);
 
   [[nodiscard]] std::string why_changes_wait();
@@ -111,6 +113,7 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
   [[nodiscard]] bool is_time_to_rescan();
   void on_touched(const std::vector<TouchedPath>& touched);
   void on_rescan(const std::string& reason);
+  [[nodiscard]] DetectionInput detection_input();
   Result<std::size_t> publish_detected(Result<std::vector<Operation>> changes);
 
   using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
@@ -139,6 +142,7 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
 
   std::mutex detection_mutex_;  // held during change detection and the publication of its result
   NotebookState detection_state_;
+  GitIgnores ignores_;
 
   std::atomic<bool> hinted_ = false;  // a run of the worker has been posted
 

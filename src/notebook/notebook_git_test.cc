@@ -324,6 +324,23 @@ TEST_F(NotebookBesideGitTest, ALinkDeletedByAnotherProgramIsCommittedAsDeleted) 
   EXPECT_EQ(git("status --porcelain"), "");
 }
 
+TEST_F(NotebookBesideGitTest, AnIgnoredFolderIsNotListedExceptForTrackedFilesAndThoseOfTheApi) {
+  make(".gitignore", "build/\n");
+  put("build/tracked", "1");
+  git("add -f build/tracked");
+  git(kUser + "commit -q -m theirs");
+  put("build/deep/output", "1");
+  put("src", "1");
+  make("build/asked", "1");
+  EXPECT_TRUE(notebook_->rescan());
+  wait_until([&] { return known().size() == 4; }, "the files are known");
+  EXPECT_THAT(known(), ElementsAre(".gitignore", "build/asked", "build/tracked", "src"));
+  done({.kind = update, .file = id_of(".gitignore"), .content = ""});
+  wait_until([&] { return known().size() == 5; }, "the files that are no longer ignored are known");
+  commit();
+  EXPECT_EQ(git("status --porcelain"), "");
+}
+
 TEST_F(NotebookBesideGitTest, AFolderInsideAnotherRepositoryNeedsTheSettingGitNested) {
   const std::string outer = directory_.file("outer");
   fs::create_directories(outer + "/notes");

@@ -54,6 +54,11 @@ class ChangeDetector {
 };
 
 Result<void> ChangeDetector::compare(const std::string& path) {
+  if (in_.ignores != nullptr && in_.ignores->is_in_ignored_folder(path)) {
+    const auto row = in_.state.file_at(in_.notebook, path);
+    if (!row) return row.error();
+    if (!*row) return {};
+  }
   const auto digest = in_.folder.digest(path);
   if (!digest && digest.error().code != ErrorCode::not_found &&
       digest.error().code != ErrorCode::invalid_argument) {

@@ -8,6 +8,7 @@
 #include "eventq/error.h"
 #include "notebook/files/folder.h"
 #include "notebook/files/own_writes.h"
+#include "notebook/git/git_ignores.h"
 #include "notebook/operation.h"
 #include "notebook/state/notebook_state.h"
 #include "notebook/watch/path_debouncer.h"
@@ -20,11 +21,13 @@ struct DetectionInput {
   NotebookState& state;
   const OwnWrites& own_writes;
   std::int64_t notebook;
+  GitIgnores* ignores = nullptr;  // null: no folder is ignored
 };
 
 // Returns a sync for each touched path that differs from the NotebookState and is no own write: created,
 // modified, deleted, or moved from TouchedPath::source with unchanged content. A path that is or was a folder
-// stands for all files in it. Deletions come first, so that a file may replace a folder and vice versa.
+// stands for all files in it. A file in a folder that git ignores does not count, and is not read, unless git
+// tracks it or it has a row. Deletions come first, so that a file may replace a folder and vice versa.
 Result<std::vector<Operation>> find_changes(const DetectionInput& in,
                                             const std::vector<TouchedPath>& touched);
 
