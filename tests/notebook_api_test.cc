@@ -541,6 +541,26 @@ TEST_F(NotebookApiTest, PrometheusMetricsCoverEachNotebook) {
   EXPECT_THAT(metrics, Not(HasSubstr("eventq_git_commits_total{notebook=\"notes\"} 0\n")));
 }
 
+TEST_F(NotebookApiTest, AFileThatAGitFilterKeepsOutOfCommitsIsListed) {
+  create(".gitattributes", "*.psd filter=lfs");
+  const std::string id = create("a.psd", "raw");
+  EXPECT_EQ(post("/events/commit?notebook=notes&sync=true").status, 200);
+  EXPECT_EQ(at(get("/notebooks/notes/files/" + id), "git"), R"("filtered")");
+  EXPECT_THAT(get("/notebooks/notes").body,
+              HasSubstr(R"("trouble":{"files":[{"git":"filtered","count":1,"paths":["a.psd"]}]})"));
+}
+
+TEST_F(NotebookApiTest, AFolderInAnotherRepositoryIs409UnlessGitNestedIsTrue) {
+  std::filesystem::create_directories(server_.file("allowed/outer/inner"));
+  std::filesystem::create_directories(server_.file("allowed/outer/.git"));
+  std::ofstream(server_.file("allowed/outer/.git/HEAD")) << "ref: refs/heads/main\n";
+  const HttpResponse refused = post("/notebooks", add_body("inner", "allowed/outer/inner"));
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_THAT(refused.body, HasSubstr("git_nested"));
+  const std::string nested = R"(,"settings":{"git_nested":true})";
+  EXPECT_EQ(post("/notebooks", add_body("inner", "allowed/outer/inner", nested)).status, 201);
+}
+
 TEST_F(NotebookApiTest, NotebooksSurviveARestart) {
   const std::string file = "/notebooks/notes/files/" + create("a", "1");
 
