@@ -1,4 +1,6 @@
 // notebook_git_test.cc: tests a notebook while a user works with git and editors save at any moment.
+#include <sys/stat.h>
+
 #include "support/notebook_fixture.h"
 
 namespace eventq::notebook {
@@ -352,6 +354,38 @@ TEST_F(NotebookBesideGitTest, AFolderInsideAnotherRepositoryNeedsTheSettingGitNe
   NotebookSettings settings;
   settings.git_nested = true;
   EXPECT_TRUE(notebooks_->add("nested", outer + "/notes", settings));
+}
+
+// A smudge filter stops `git checkout` half way, while it holds index.lock.
+TEST_F(NotebookBesideGitTest, ACheckoutThatTakesLongIsNotCommittedHalf) {
+  make("a", "main");
+  make("z", "main");
+  commit();
+  git("checkout -q -b side");
+  put("a", "side");
+  put("z", "side");
+  git(kUser + "commit -q -a -m side");
+  git("checkout -q main");
+  wait_until([&] { return *notebook_->rescan() == 0; }, "the files are known");
+  const std::string go = directory_.file("go");
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  std::ofstream(root_ + "/.git/info/attributes") << "z filter=slow\n";
+  git("config filter.slow.smudge 'read line < " + go + "; cat'");
+  Process theirs({{"/bin/sh", "-c", "git checkout -q side"}, {"HOME=" + directory_.file("")}, root_});
+  wait_until([&] { return notebook_->file_at("a")->hash == hash_of("side"); },
+             "half of the checkout is known");
+  auto asked = ask({.kind = batch_commit}).get();
+  ASSERT_TRUE(asked);
+  const auto is_tried = [&] {
+    return !notebook_->status()->worker.commit_trouble.empty() || git("rev-list --count main") != "1\n";
+  };
+  wait_until(is_tried, "the commit is tried");
+  EXPECT_THAT(notebook_->status()->worker.commit_trouble, HasSubstr("Changes wait"));
+  std::ofstream(go) << "go" << std::endl;
+  EXPECT_EQ(theirs.wait(kLongTime), 0) << theirs.err();
+  EXPECT_EQ(end_of(asked->event.id).status, Status::completed);
+  EXPECT_EQ(git("log --format=%s main"), "Batch update: 2 files\n");
+  EXPECT_EQ(git("log --format=%s side"), "side\nBatch update: 2 files\n");
 }
 
 // Two branches with many different files, in a notebook that commits as often as it can.
