@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <stop_token>
+#include <thread>
 
+#include "support/manual_clock.h"
 #include "support/notebook_fixture.h"
 
 namespace eventq::notebook {
@@ -229,6 +232,51 @@ TEST_F(NotebookTest, WithoutPortableNamesEveryNameIsAPlainOne) {
   EXPECT_EQ(tree.wait(kLongTime), 0);
   EXPECT_EQ(tree.out(), ":(top)x.md\nA.md\na.md\na:b.md\nfoo \nfoo.\n");
   notebook_ = notebooks_->find("n");
+}
+
+TEST_F(NotebookTest, AFileThatIsOnlyTouchedWithoutPauseCanBeUpdated) {
+  make("a", "1");
+  commit();
+  std::jthread toucher([&](const std::stop_token& stop) {
+    for (std::int64_t tick = 1; !stop.stop_requested(); ++tick) {
+      std::error_code gone;
+      fs::last_write_time(root_ + "/a", fs::file_time_type(std::chrono::nanoseconds(tick)), gone);
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(done({.kind = update, .file = id_of("a"), .content = std::to_string(i)}).status,
+              Status::completed);
+  }
+  toucher.request_stop();
+  toucher.join();
+  EXPECT_EQ(get("a"), "19");
+}
+
+TEST_F(NotebookTest, AFileThatIsWrittenWithoutPauseIsCommittedAllTheSame) {
+  ManualClock clock(std::chrono::floor<Millis>(std::chrono::system_clock::now()));
+  clock_ = &clock;
+  stop();
+  start();
+  std::jthread writer([&](const std::stop_token& stop) {
+    std::ofstream log(root_ + "/log");
+    for (std::int64_t line = 0; !stop.stop_requested(); ++line) log << line << std::endl;
+  });
+  wait_until([&] { return notebook_->status()->waiting.paths > 0; }, "the file is noticed");
+  clock.advance(std::chrono::seconds(20));
+  commit();
+  EXPECT_THAT(git("show HEAD:log"), testing::StartsWith("0\n1\n"));
+  EXPECT_GT(notebook_->status()->waiting.paths, 0) << "it is compared again";
+  writer.request_stop();
+  writer.join();
+  ASSERT_TRUE(notebook_->rescan());
+  const std::string last = get("log");
+  wait_until(
+      [&] {
+        commit();
+        return git("show HEAD:log") == last;
+      },
+      "the last content is committed");
+  stop();  // before the clock is destroyed
 }
 
 TEST_F(NotebookTest, PendingMovesInARowAreCombinedToOneMove) {

@@ -85,14 +85,15 @@ class NotebookWorker {
   void release_claimed(const std::string& why);
   void apply_units(std::vector<ApplyUnit> units, int tries = 0);
   Result<SafeToReplace> commit_foreign_content(const std::vector<ApplyUnit>& units);
-  Result<bool> is_foreign_content(const std::string& path, const FileState& there);
+  Result<std::string> own_content(const std::string& path, const FileState& there);
   void note_foreign_content(const ApplyUnit& unit);
   Result<void> commit(const SafeToReplace& as_they_are = {});
   Result<void> make_commit(const SafeToReplace& as_they_are);
   Result<void> store_made(const GitCommit& made, std::string message,
-                          const std::vector<PendingChange>& changes, const std::set<std::string>& waits);
+                          const std::vector<PendingChange>& changes, const std::vector<PendingChange>& again);
   Result<void> note_filtered(const GitCommit& made, const std::vector<std::string>& paths);
   Result<void> compare_filtered();
+  static std::set<std::string> overdue(const std::vector<PendingChange>& changes, TimePoint now);
   Result<KnownFiles> known_files(const std::vector<std::string>& paths, const SafeToReplace& as_they_are);
   Error commit_failed(const Error& why);
   Result<std::optional<TrailedCommit>> find_commit(const std::vector<PendingChange>& changes);

@@ -12,6 +12,8 @@ namespace eventq::notebook {
 namespace {
 
 constexpr Millis kAfterLeftOut{5000};
+// With kAfterLeftOut and the default interval a file that never rests is committed every 30 seconds.
+constexpr Millis kRestless{20'000};
 constexpr std::size_t kAllFiles = 1'000'000'000;
 
 // The pending changes whose paths are among these.
@@ -131,7 +133,10 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   const auto known = known_files(paths, as_they_are);
   if (!known) return known.error();
   std::set<std::string> waits(paths.begin(), paths.end());  // the paths that stay pending
-  std::erase_if(waits, [&](const std::string& path) { return known->contains(path); });
+  std::set<std::string> restless = overdue(*changes, now);
+  std::erase_if(restless, [&](const std::string& path) { return known->contains(path); });
+  std::erase_if(waits,
+                [&](const std::string& path) { return known->contains(path) || restless.contains(path); });
   std::erase_if(paths, [&](const std::string& path) { return waits.contains(path); });
   std::string message;
   // The message is made inside commit(), because only then it is known which paths differ from HEAD.
@@ -143,8 +148,16 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   if (!made) return made.error();
   waits.insert(made->left_out.begin(), made->left_out.end());
   if (auto noted = note_filtered(*made, paths); !noted) return noted;
-  if (auto put = store_made(*made, std::move(message), *changes, waits); !put) return put;
-  std::erase_if(uncommitted_foreign_, [&](const std::string& path) { return !waits.contains(path); });
+  auto again = changes_of(*changes, waits);
+  if (again.size() < changes->size()) {
+    // They are committed as they were when they were read, so they must be compared again.
+    for (const std::string& path : restless) {
+      if (!waits.contains(path)) again.push_back({.path = path, .since = now});
+    }
+    if (auto put = store_made(*made, std::move(message), *changes, again); !put) return put;
+  }
+  std::erase_if(uncommitted_foreign_,
+                [&](const std::string& path) { return !waits.contains(path) && !restless.contains(path); });
   // No sooner, even if the maximum number of paths is pending.
   if (!waits.empty()) commit_again_at_ = now + kAfterLeftOut;
   const std::string why = " cannot be read or is being written";
@@ -155,6 +168,16 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
     return Error{ErrorCode::unavailable, path + why + ", so its content cannot be committed first."};
   }
   return {};
+}
+
+// The paths whose oldest change has waited so long that their files are committed in any state: a program may
+// write to them without a pause.
+std::set<std::string> NotebookWorker::overdue(const std::vector<PendingChange>& changes, TimePoint now) {
+  std::set<std::string> paths;
+  for (const PendingChange& change : changes) {
+    if (now - change.since >= kRestless) paths.insert(change.path);
+  }
+  return paths;
 }
 
 // Stores in the rows which of these paths git's filters keep out of commits. A changed .gitattributes may end
@@ -182,11 +205,11 @@ Result<void> NotebookWorker::compare_filtered() {
   return context_.state.add_pending(notebook_, changes);
 }
 
-// Records a commit with the changes that it contains. Changes that neither are in it nor wait are dropped:
+// Records a commit with the changes that it contains; `again` stays pending. The other changes are dropped:
 // the user committed them, they undid each other, or git ignores or filters their paths.
 Result<void> NotebookWorker::store_made(const GitCommit& made, std::string message,
                                         const std::vector<PendingChange>& changes,
-                                        const std::set<std::string>& waits) {
+                                        const std::vector<PendingChange>& again) {
   CommitRow row{
       .hash = made.hash, .message = std::move(message), .files = static_cast<std::int64_t>(made.files)};
   auto in = changes_of(changes, set_of(made.changed));
@@ -202,10 +225,7 @@ Result<void> NotebookWorker::store_made(const GitCommit& made, std::string messa
     }
     row.message = commit_message(notebook::paths_of(in), in);
   }
-  const auto again = changes_of(changes, waits);
-  if (changes.size() > again.size()) {
-    if (auto put = store_commit(std::move(row), in, again, changes.back().number); !put) return put;
-  }
+  if (auto put = store_commit(std::move(row), in, again, changes.back().number); !put) return put;
   const std::scoped_lock lock(status_mutex_);
   if (!made.hash.empty()) ++status_.commits;
   status_.committed_files += made.files;
@@ -217,7 +237,8 @@ Result<void> NotebookWorker::store_made(const GitCommit& made, std::string messa
 // detection runs, no event reports it.
 Result<KnownFiles> NotebookWorker::known_files(const std::vector<std::string>& paths,
                                                const SafeToReplace& as_they_are) {
-  KnownFiles known(as_they_are.begin(), as_they_are.end());
+  KnownFiles known;
+  for (const auto& [path, safe] : as_they_are) known.emplace(path, safe.state);
   for (const std::string& path : paths) {
     if (known.contains(path)) continue;
     const auto row = context_.state.file_at(notebook_, path);
@@ -311,10 +332,10 @@ Result<SafeToReplace> NotebookWorker::commit_foreign_content(const std::vector<A
       if (!replaces && operation.kind != OperationKind::remove) continue;
       const auto there = context_.folder.file_state(operation.path);
       if (!there) continue;  // the Applier reports the error
-      const auto is_foreign = is_foreign_content(operation.path, *there);
-      if (!is_foreign) return is_foreign.error();
-      safe.emplace(operation.path, *there);
-      if (!*is_foreign) continue;
+      const auto own = own_content(operation.path, *there);
+      if (!own) return own.error();
+      safe.emplace(operation.path, SafeFile(*there, *own));
+      if (!own->empty()) continue;
       foreign.emplace(operation.path, *there);
       changes.push_back({0, operation.path, event.event_id, event.correlation_id, context_.clock.now()});
     }
@@ -328,11 +349,16 @@ Result<SafeToReplace> NotebookWorker::commit_foreign_content(const std::vector<A
   return safe;
 }
 
-Result<bool> NotebookWorker::is_foreign_content(const std::string& path, const FileState& there) {
-  if (uncommitted_foreign_.contains(path)) return true;
-  const auto row = context_.state.file_at(notebook_, path);
+// The hash of the file's content, if that needs no commit before it is replaced; empty: it is another
+// program's. A file that was only touched has its content still.
+Result<std::string> NotebookWorker::own_content(const std::string& path, const FileState& there) {
+  if (uncommitted_foreign_.contains(path)) return std::string();
+  auto row = context_.state.file_at(notebook_, path);
   if (!row) return row.error();
-  return !*row || (*row)->state != there;
+  if (!*row) return std::string();
+  if ((*row)->state == there) return std::move((*row)->hash);
+  const auto digest = context_.folder.digest(path);
+  return digest && digest->hash == (*row)->hash ? std::move((*row)->hash) : std::string();
 }
 
 }  // namespace eventq::notebook

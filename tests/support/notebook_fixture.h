@@ -57,6 +57,7 @@ class NotebookTest : public testing::Test {
     NotebooksOptions options;
     options.state = directory_.file("state");
     options.allow = {directory_.file("")};
+    options.clock = clock_;
     auto notebooks = Notebooks::open(*engine_, options);
     EXPECT_TRUE(notebooks) << (notebooks ? "" : notebooks.error().message);
     notebooks_ = std::move(*notebooks);
@@ -156,6 +157,7 @@ class NotebookTest : public testing::Test {
     return process.out();
   }
 
+  const Clock* clock_ = nullptr;  // of the notebooks from the next start() on; null: the system's
   const TemporaryDirectory directory_;
   const std::string root_ = directory_.file("notes");
   std::unique_ptr<Engine> engine_;

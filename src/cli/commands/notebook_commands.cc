@@ -73,8 +73,9 @@ ExitCode show_notebook(Invocation& run) {
 bool print_commits(Invocation& run, const JsonValue& answer) {
   if (!run.arguments.has("NAME")) {
     bool failed = false;
-    RecordPrinter printer(run.out, run.output,
-                          {{"NOTEBOOK", "notebook"}, {"ID", "event.id"}, {"STATUS", "status"}, {"ERROR", "error"}});
+    RecordPrinter printer(
+        run.out, run.output,
+        {{"NOTEBOOK", "notebook"}, {"ID", "event.id"}, {"STATUS", "status"}, {"ERROR", "error"}});
     for (const JsonValue& commit : elements_at(answer, "commits")) {
       printer.add(commit.raw());
       failed = failed || text_at(commit, "error");

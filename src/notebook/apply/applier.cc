@@ -83,13 +83,19 @@ Result<void> Applier::execute(const JournalStep& step) {
   return folder_.rename(step.from, step.to, Folder::Rename::no_replace);
 }
 
+bool Applier::has_content(const std::string& path, const std::string& hash) const {
+  if (hash.empty()) return false;
+  const auto digest = folder_.digest(path);
+  return digest && digest->hash == hash;
+}
+
 // The file at `taken` will be deleted later. If another program changed it after its state was read, this
 // function moves it back.
 Result<void> Applier::move_aside(const JournalStep& step, const std::string& taken, Folder::Rename how) {
   if (auto renamed = folder_.rename(step.from, step.to, how); !renamed) return renamed;
   const auto there = folder_.file_state(taken);
   const auto wanted = how == Folder::Rename::exchange ? step.replaced : std::optional(step.what);
-  if (!wanted || (there && *there == *wanted)) return {};
+  if (!wanted || (there && *there == *wanted) || has_content(taken, step.content)) return {};
   if (auto back = folder_.rename(step.to, step.from, how); !back) {
     must_recover_ = true;
     return back;

@@ -56,8 +56,14 @@ struct ApplyOutcome {
   std::optional<int> status_code = {};  // for the report on the event
 };
 
-// Files that may be replaced in exactly this state, because the content is eventq's own or is in a commit.
-using SafeToReplace = std::map<std::string, FileState>;
+// A file that may be replaced in exactly this state, because the content is eventq's own or is in a commit.
+// With a hash it may also be replaced in another state if it has that content: a program only touched it.
+struct SafeFile {
+  SafeFile(FileState in_state, std::string with_hash = {}) : state(in_state), hash(std::move(with_hash)) {}
+  FileState state;
+  std::string hash;
+};
+using SafeToReplace = std::map<std::string, SafeFile>;
 
 // The file in kOwnFolder that holds the new content of an event before it is renamed, and the event of such a
 // file.
@@ -124,6 +130,7 @@ class Applier {
   Result<void> store_steps(const ApplyPlan& all);
   Result<void> execute(const std::vector<JournalStep>& steps);
   Result<void> execute(const JournalStep& step);
+  [[nodiscard]] bool has_content(const std::string& path, const std::string& hash) const;
   Result<void> move_aside(const JournalStep& step, const std::string& taken, Folder::Rename how);
   Result<void> undo(std::span<const JournalStep> steps);
   Result<void> undo(const JournalStep& step);

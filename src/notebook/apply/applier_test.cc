@@ -331,6 +331,18 @@ TEST_F(ApplierTest, ContentEditedAfterItWasPutInPlaceCountsAsApplied) {
   EXPECT_THAT(*state_.applied(notebook_), ElementsAre(EventId{7}));
 }
 
+TEST_F(ApplierTest, AFileThatWasOnlyTouchedIsReplacedAndDeleted) {
+  apply({.kind = create, .path = "a", .content = "ours"});
+  SafeToReplace safe = {{"a", SafeFile(*folder_.file_state("a"), hash_of("ours"))}};
+  put("a", "ours");  // the same content, at another time
+  EXPECT_EQ(apply(ApplyUnit{event({.kind = update, .path = "a", .content = "two"})}, safe).kind,
+            OutcomeKind::done);
+  safe = {{"a", SafeFile(*folder_.file_state("a"), hash_of("two"))}};
+  put("a", "two");
+  EXPECT_EQ(apply(ApplyUnit{event({.kind = remove, .path = "a"})}, safe).kind, OutcomeKind::done);
+  EXPECT_THAT(all(), IsEmpty());
+}
+
 TEST_F(ApplierTest, AnEditMadeAfterTheFileStateWasReadIsNotReplacedOrDeleted) {
   apply({.kind = create, .path = "a", .content = "ours"});
   const SafeToReplace safe = {{"a", *folder_.file_state("a")}};

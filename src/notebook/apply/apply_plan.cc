@@ -206,7 +206,10 @@ Result<void> Applier::plan_update(const FileEvent& event, ApplyPlan& plan) {
   auto written = write(event, path, std::move(*row), plan);
   if (!written) return written.error();
   JournalStep step{StepKind::exchange, own_path(event.id), path, written->state};
-  if (const auto safe = safe_.find(path); safe != safe_.end()) step.replaced = safe->second;
+  if (const auto safe = safe_.find(path); safe != safe_.end()) {
+    step.replaced = safe->second.state;
+    step.content = safe->second.hash;
+  }
   plan.steps.push_back(std::move(step));
   plan.put.push_back(std::move(*written));
   return {};
@@ -262,7 +265,12 @@ Result<void> Applier::plan_remove(const FileEvent& event, ApplyPlan& plan) {
     const std::string own = own_path(event.id);
     if (auto removed = folder_.remove_file(own); !removed) return of_ours(removed.error());
     const auto safe = safe_.find(path);
-    plan.steps.push_back({StepKind::rename, path, own, safe != safe_.end() ? safe->second : *what});
+    JournalStep step{StepKind::rename, path, own, *what};
+    if (safe != safe_.end()) {
+      step.what = safe->second.state;
+      step.content = safe->second.hash;
+    }
+    plan.steps.push_back(std::move(step));
     plan.own.push_back(own);
     plan.announced.emplace_back(path, std::nullopt);
   }
@@ -331,8 +339,12 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   if (!row) return row.error();
   auto digest = folder_.digest(path);
   const ErrorCode code = digest ? ErrorCode{} : digest.error().code;
-  // The file is being written now: the watcher reports it again when the write ends.
-  if (!digest && code == ErrorCode::conflict) return {};
+  // The file is being written now: the watcher reports it again when the write ends. If that takes long, the
+  // worker commits it as it is then.
+  if (!digest && code == ErrorCode::conflict) {
+    will_change(path, event, plan);
+    return {};
+  }
   if (!digest && code != ErrorCode::not_found && code != ErrorCode::invalid_argument) return digest.error();
   FileRow now = row->value_or(FileRow{});
   if (!event.operation.source.empty()) {

@@ -75,6 +75,8 @@ struct JournalStep {
   FileState what;  // rename, exchange: the file at `from` before the step
   // exchange: the only state in which the file at `to` may be replaced; empty: any. Not stored.
   std::optional<FileState> replaced = {};
+  std::string content =
+      {};  // the hash of content that may be taken away in any state; empty: none. Not stored.
 };
 
 struct PendingChange {

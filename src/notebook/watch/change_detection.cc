@@ -60,6 +60,11 @@ Result<void> ChangeDetector::compare(const std::string& path) {
     if (!*row) return {};
   }
   const auto digest = in_.folder.digest(path);
+  if (!digest && digest.error().code == ErrorCode::conflict) {
+    // It is being written without pause. Its content is not known, but that it differs is.
+    changes_[path] = {ChangeKind::modified, "", 0, ""};
+    return {};
+  }
   if (!digest && digest.error().code != ErrorCode::not_found &&
       digest.error().code != ErrorCode::invalid_argument) {
     return {};  // unreadable now; the change that makes it readable touches the path again
