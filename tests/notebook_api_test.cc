@@ -483,6 +483,34 @@ TEST_F(NotebookApiTest, FilesAreListedByPathInPages) {
   }
 }
 
+TEST_F(NotebookApiTest, FilesAreFoundByPathAndByFolder) {
+  for (const char* path : {"a.md", "d/b.md", "d/e/c.md", "d0.md", "ü/x.md"}) create(path, "x");
+  const auto paths = [&](const std::string& query) {
+    const HttpResponse page = get("/notebooks/notes/files?" + query);
+    EXPECT_EQ(page.status, 200) << page.body;
+    std::string found;
+    for (int i = 0;; ++i) {
+      const std::string path = at(page, "files[" + std::to_string(i) + "].path");
+      if (path.empty()) return found;
+      found += path.substr(1, path.size() - 2) + " ";
+    }
+  };
+  EXPECT_EQ(paths("path=d/b.md"), "d/b.md ");
+  EXPECT_EQ(paths("path=/d"), "d ");
+  EXPECT_EQ(paths("path=none.md"), "");
+  EXPECT_EQ(paths("folder=d"), "d/b.md ");
+  EXPECT_EQ(paths("folder=d&kind=all"), "d/b.md d/e ");
+  EXPECT_EQ(paths("folder=d&recursive=true"), "d/b.md d/e/c.md ");
+  EXPECT_EQ(paths("folder=d&recursive=true&after=d/b.md"), "d/e/c.md ");
+  EXPECT_EQ(paths("folder=%C3%BC"), "ü/x.md ");
+  EXPECT_EQ(paths("folder=/"), "a.md d0.md ");
+  EXPECT_EQ(paths("folder=/&kind=folder"), "d ü ");
+  EXPECT_EQ(paths("folder=none"), "");
+  for (const char* query : {"path=a&folder=d", "recursive=true", "path=..", "folder=a//b", "path="}) {
+    EXPECT_EQ(get(std::string("/notebooks/notes/files?") + query).status, 400) << query;
+  }
+}
+
 TEST_F(NotebookApiTest, ACommitOnRequestHasTheChangesAndNamesTheirEvents) {
   create("a", "1");
   create("b", "2");

@@ -313,6 +313,12 @@ Result<std::vector<FileRow>> Notebook::files(FileFilter which, const std::string
   return reader_state_.files(row_.id, which, after, limit);
 }
 
+Result<std::vector<FileRow>> Notebook::files_in(const NotebookState::FolderListing& listing, FileFilter which,
+                                                const std::string& after, std::size_t limit) {
+  const std::scoped_lock lock(reader_mutex_);
+  return reader_state_.files_in(row_.id, listing, which, after, limit);
+}
+
 Result<FileRow> Notebook::file(std::int64_t id) {
   const std::scoped_lock lock(reader_mutex_);
   auto row = reader_state_.file(row_.id, id);

@@ -85,6 +85,8 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
   // The following methods read the disk.
   Result<NotebookStatus> status();
   Result<std::vector<FileRow>> files(FileFilter which, const std::string& after, std::size_t limit);
+  Result<std::vector<FileRow>> files_in(const NotebookState::FolderListing& listing, FileFilter which,
+                                        const std::string& after, std::size_t limit);
   Result<FileRow> file(std::int64_t id);             // not_found
   Result<FileRow> file_at(const std::string& path);  // not_found
   Result<FileContent> content(std::int64_t id);      // not_found, too_large (over 64 MiB)

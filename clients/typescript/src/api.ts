@@ -6196,6 +6196,12 @@ export interface operations {
         parameters: {
             query?: {
                 kind?: "file" | "folder" | "all";
+                /** @description Only the file or folder with this path. Not with `folder`. */
+                path?: string;
+                /** @description Only what is directly in this folder; `/` is the notebook's. */
+                folder?: string;
+                /** @description With `folder`: at any depth. The default is false. */
+                recursive?: boolean;
                 /** @description Only paths after this one: `next` of the previous page. */
                 after?: string;
                 limit?: number;

@@ -20,6 +20,7 @@
 #include "notebook/api/api_json.h"
 #include "notebook/api/api_wait.h"
 #include "notebook/file_version.h"
+#include "notebook/files/note_path.h"
 #include "wire/query_fields.h"
 #include "wire/queue_requests.h"
 
@@ -65,7 +66,18 @@ struct FilesQuery {
   FileFilter which = FileFilter::files;
   std::string after;
   std::size_t limit = 100;
+  std::optional<std::string> path;                        // only the file or folder with this path
+  std::optional<NotebookState::FolderListing> in_folder;  // only those in this folder
 };
+
+// The path of a query, as a request for a change has it. The notebook's own folder is "/".
+Result<std::string> query_path(std::string_view name, const std::string& text) {
+  if (name == "folder" && (text.empty() || text == "/")) return std::string();
+  auto path = requested_path(text);
+  if (!path) return Error{path.error().code, path.error().message, std::string(name)};
+  return path;
+}
+
 // `after` is the `next` of the page before. It need not name a file that still exists.
 Result<FilesQuery> parse_files_query(const ApiCall& call) {
   wire::QueryFields query(call.query);
@@ -73,7 +85,22 @@ Result<FilesQuery> parse_files_query(const ApiCall& call) {
   const std::string kind = query.text("kind").value_or("file");
   files.after = query.text("after").value_or("");
   const std::int64_t limit = query.whole("limit").value_or(static_cast<std::int64_t>(files.limit));
+  const auto path = query.text("path");
+  const auto folder = query.text("folder");
+  const auto recursive = query.boolean("recursive");
   if (auto fault = query.fault()) return *fault;
+  if (path && folder) return Error{ErrorCode::invalid_argument, "Send path or folder, not both.", "path"};
+  if (recursive && !folder) return Error{ErrorCode::invalid_argument, "recursive needs folder.", "recursive"};
+  if (path) {
+    auto wanted = query_path("path", *path);
+    if (!wanted) return wanted.error();
+    files.path = std::move(*wanted);
+  }
+  if (folder) {
+    auto wanted = query_path("folder", *folder);
+    if (!wanted) return wanted.error();
+    files.in_folder = {std::move(*wanted), recursive.value_or(false)};
+  }
   if (kind != "file" && kind != "folder" && kind != "all") {
     return Error{ErrorCode::invalid_argument, "kind must be file, folder or all.", "kind"};
   }
@@ -81,6 +108,17 @@ Result<FilesQuery> parse_files_query(const ApiCall& call) {
   if (auto fault = check_limit(limit)) return *fault;
   files.limit = static_cast<std::size_t>(limit);
   return files;
+}
+
+// One file more than the limit, if there is one. A path that does not exist has no files, as a folder has
+// none.
+Result<std::vector<FileRow>> read_files(Notebook& notebook, const FilesQuery& asked) {
+  if (asked.in_folder) return notebook.files_in(*asked.in_folder, asked.which, asked.after, asked.limit + 1);
+  if (!asked.path) return notebook.files(asked.which, asked.after, asked.limit + 1);
+  auto row = notebook.file_at(*asked.path);
+  if (row) return std::vector{std::move(*row)};
+  if (row.error().code == ErrorCode::not_found) return std::vector<FileRow>();
+  return row.error();
 }
 
 Response problem(const Error& error, const std::string& request_id) {
@@ -255,8 +293,7 @@ class NotebookApi {
     const auto asked = parse_files_query(call);
     if (!asked) return http::refuse(call, asked.error());
     return read_on_pool(
-        call,
-        [notebook, asked = *asked] { return notebook->files(asked.which, asked.after, asked.limit + 1); },
+        call, [notebook, asked = *asked] { return read_files(*notebook, asked); },
         [limit = asked->limit](JsonWriter& json, const std::vector<FileRow>& files) {
           json.begin_object().key("files").begin_array();
           for (std::size_t i = 0; i < std::min(limit, files.size()); ++i) write_file(json, files[i]);

@@ -137,6 +137,13 @@ class NotebookState {
   // Ordered by the bytes of the path, after `after`.
   Result<std::vector<FileRow>> files(std::int64_t notebook, FileFilter filter, std::string_view after,
                                      std::size_t limit);
+  // The same for the rows in `folder` ("": the notebook's), directly or at any depth.
+  struct FolderListing {
+    std::string folder;
+    bool recursive = false;
+  };
+  Result<std::vector<FileRow>> files_in(std::int64_t notebook, const FolderListing& listing,
+                                        FileFilter filter, std::string_view after, std::size_t limit);
   // The rows in `folder` at any depth, without the folder itself, ordered by path.
   Result<std::vector<FileRow>> files_within(std::int64_t notebook, std::string_view folder,
                                             FileFilter filter);

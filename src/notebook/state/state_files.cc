@@ -84,6 +84,20 @@ Result<std::vector<FileRow>> NotebookState::files_within(std::int64_t notebook, 
                   read_file_row);
 }
 
+// "0" is the byte after "/". No path is behind the last character of Unicode.
+Result<std::vector<FileRow>> NotebookState::files_in(std::int64_t notebook, const FolderListing& listing,
+                                                     FileFilter filter, std::string_view after,
+                                                     std::size_t limit) {
+  const std::string& folder = listing.folder;
+  const std::string prefix = folder.empty() ? "" : folder + "/";
+  const std::string end = folder.empty() ? "\U0010FFFF" : folder + "0";
+  Statement& bounded =
+      db_->use(sql::files_in).bind(notebook).bind(std::max(std::string_view(prefix), after)).bind(end);
+  Statement& filtered = bind_filter(bounded, filter);
+  filtered.bind(std::int64_t{listing.recursive}).bind(prefix).bind(static_cast<std::int64_t>(limit));
+  return all_rows(filtered, read_file_row);
+}
+
 // An index finds paths that differ in ASCII letters. SQLite knows no others, so with them the paths beside it
 // are compared one by one.
 Result<std::optional<std::string>> NotebookState::path_like(std::int64_t notebook, std::string_view path) {
