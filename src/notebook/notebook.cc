@@ -9,6 +9,9 @@
 #include "base/log.h"
 #include "model/validate.h"
 #include "notebook/files/note_path.h"
+#include "notebook/git/git_blobs.h"
+#include "notebook/git/git_pack.h"
+#include "notebook/import.h"
 #include "notebook/watch/change_detection.h"
 
 namespace eventq::notebook {
@@ -20,6 +23,7 @@ constexpr std::size_t kContent = 64 * 1024 * 1024;
 constexpr std::int64_t kDepth = 1'000'000;  // other programs may change every file of the folder at once
 
 constexpr std::chrono::seconds kRescanPause{5};
+constexpr Millis kImportPause{100};
 // Leases need not expire: there is one worker, and after a restart it releases the events that it held
 // before.
 constexpr std::chrono::hours kLease{24};
@@ -104,10 +108,11 @@ Notebook::Notebook(const NotebookContext& context, NotebookRow row, Folder folde
       row_(std::move(row)),
       queue_(std::string(kOwnedQueuePrefix) + row_.name),
       folder_(std::move(folder)),
+      digests_(folder_, row_.settings.max_file_size),
       lock_(std::move(lock)),
       repo_(std::move(repo)),
       worker_state_(std::move(states.worker)),
-      worker_({context_.engine, pending_operations_, folder_, worker_state_, own_writes_, repo_,
+      worker_({context_.engine, pending_operations_, folder_, digests_, worker_state_, own_writes_, repo_,
                context_.clock, context_.logger},
               row_, queue_),
       working_(boost::asio::make_strand(context_.pool.get_executor())),
@@ -116,6 +121,7 @@ Notebook::Notebook(const NotebookContext& context, NotebookRow row, Folder folde
                  row_.settings.portable_names),
       detection_state_(std::move(states.detection)),
       ignores_(std::move(ignores)),
+      imported_(row_.imported),
       reader_state_(std::move(states.reader)) {}
 
 // The callbacks capture `this` without owning it, because stop() ends the watcher's thread before the
@@ -131,7 +137,17 @@ Result<void> Notebook::start() {
     const std::scoped_lock lock(watcher_mutex_);
     watcher_ = std::move(*watcher);
   }
+  digests_.start(
+      // After an error the commit stores the blob itself, and reports the error that it finds.
+      [this](const std::string& path, const Digest& digest) {
+        (void)store_blob(row_.path, folder_, path, digest.blob, digests_.stopping());
+      },
+      [this](const std::string& path) {
+        on_touched({{path, ""}});
+      });
   boost::asio::post(context_.pool, [self = shared_from_this()] { self->on_rescan("start"); });
+  // The last stop may have interrupted it.
+  boost::asio::post(context_.pool, [self = shared_from_this()] { self->pack(); });
   hint();
   return {};
 }
@@ -146,16 +162,18 @@ void Notebook::stop() {
     const std::scoped_lock lock(watcher_mutex_);
     watcher = std::move(watcher_);
   }
+  digests_.stop();
   watcher.reset();  // waits until its callbacks have returned
   std::promise<void> done;
   boost::asio::post(working_, [&] {
     stopping_ = true;
     timer_.cancel();
-    worker_.finish(folder_.is_at(row_.path));
+    worker_.finish(imported_ && folder_.is_at(row_.path));
     done.set_value();
   });
   done.get_future().wait();
-  // Wait for a publication that is still running.
+  // Wait for a publication or a packing that is still running.
+  const std::scoped_lock packing(packing_mutex_);
   const std::scoped_lock detection(detection_mutex_);
   const std::scoped_lock publisher(publisher_mutex_);
 }
@@ -205,9 +223,14 @@ void Notebook::work() {
   if (stopping_) return;
   // Never work in a folder that was moved away: its files no longer are the user's notebook.
   const bool is_there = folder_.is_at(row_.path);
-  const Millis pause = is_there ? worker_.run_once()
-                                : worker_.wait_because("There is another folder at " + row_.path +
-                                                       ", or none; put the notebook's own back.");
+  Millis pause = kImportPause;
+  if (!is_there) {
+    pause = worker_.wait_because("There is another folder at " + row_.path +
+                                 ", or none; put the notebook's own back.");
+  } else if (imported_) {
+    pause = worker_.run_once();
+    pack_after_commits();
+  }
   if (is_time_to_rescan()) {
     boost::asio::post(context_.pool,
                       [self = shared_from_this()] { self->on_rescan("the last rescan failed"); });
@@ -216,6 +239,24 @@ void Notebook::work() {
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& cancelled) {
     if (!cancelled) self->work();
   });
+}
+
+// Posts a check of the loose objects if there were commits since the last one.
+void Notebook::pack_after_commits() {
+  if (std::exchange(packed_commits_, worker_.status().commits) == worker_.status().commits) return;
+  boost::asio::post(context_.pool, [self = shared_from_this()] { self->pack(); });
+}
+
+// Packing is not needed for any answer, so an error is only logged.
+void Notebook::pack() {
+  const std::unique_lock lock(packing_mutex_, std::try_to_lock);
+  if (!lock || digests_.stopping() || !has_many_loose_objects(row_.path)) return;
+  const auto packed = pack_loose_objects(row_.path, digests_.stopping());
+  if (packed || !context_.logger) return;
+  context_.logger(LogLevel::warning, LogLine("notebook's objects are not packed")
+                                         .add("notebook", row_.name)
+                                         .add("why", packed.error().message)
+                                         .str());
 }
 
 bool Notebook::is_time_to_rescan() {
@@ -238,7 +279,7 @@ void Notebook::on_touched(const std::vector<TouchedPath>& touched) {
 // REQUIRES: detection_mutex_ is held.
 DetectionInput Notebook::detection_input() {
   ignores_.refresh();
-  return {folder_, detection_state_, own_writes_, row_.id, &ignores_};
+  return {folder_, digests_, detection_state_, own_writes_, row_.id, &ignores_};
 }
 
 void Notebook::on_rescan(const std::string& reason) {
@@ -251,24 +292,46 @@ void Notebook::on_rescan(const std::string& reason) {
 
 Result<std::size_t> Notebook::rescan() {
   const std::scoped_lock lock(detection_mutex_);
+  if (!imported_) return note_detected(import());
   return publish_detected(find_all_changes(detection_input(), context_.clock.now()));
+}
+
+// Records the files that the folder begins with, and lets the worker begin. Returns their number.
+// REQUIRES: detection_mutex_ is held.
+Result<std::size_t> Notebook::import() {
+  ignores_.refresh();
+  auto done = import_files({folder_, digests_, ignores_, detection_state_, row_, context_.clock.now()});
+  if (!done) return done.error();
+  const auto counts = detection_state_.counts(row_.id);
+  if (!counts) return counts.error();
+  boost::asio::post(working_, [self = shared_from_this()] {
+    const auto noted = self->worker_.note_uncommitted();
+    self->imported_ = noted.has_value();
+    if (!noted) (void)self->note_detected(noted.error());
+    self->hint();
+  });
+  return static_cast<std::size_t>(counts->files);
 }
 
 // REQUIRES: detection_mutex_ is held.
 Result<std::size_t> Notebook::publish_detected(Result<std::vector<Operation>> changes) {
-  Result<void> published;
-  if (!changes) {
-    published = changes.error();
-  } else if (!changes->empty()) {
+  if (!changes) return note_detected(changes.error());
+  if (!changes->empty()) {
     const std::scoped_lock lock(publisher_mutex_);
-    published = publisher_.publish(*changes);
+    auto published = publisher_.publish(*changes);
     hint();
+    if (!published) return note_detected(published.error());
   }
+  return note_detected(changes->size());
+}
+
+// Notes whether change detection succeeded; after an error it is repeated.
+Result<std::size_t> Notebook::note_detected(const Result<std::size_t>& found) {
   const std::scoped_lock lock(watcher_mutex_);
-  detection_error_ = published ? "" : published.error().message;
-  if (published) return changes->size();
-  rescan_at_ = steady_now() + kRescanPause;  // pause first: the cause of the error may still exist
-  return published.error();
+  detection_error_ = found ? "" : found.error().message;
+  // Pause first: the cause of the error may still exist.
+  if (!found) rescan_at_ = steady_now() + kRescanPause;
+  return found;
 }
 
 // Empty: no change waits, or the worker is about to apply it.
@@ -305,6 +368,7 @@ Result<NotebookStatus> Notebook::status() {
   const std::scoped_lock watcher_lock(watcher_mutex_);
   if (watcher_) status.watcher = watcher_->stats();
   status.watcher_trouble = detection_error_;
+  status.files = digests_.troubles();
   return status;
 }
 

@@ -11,7 +11,7 @@
 //
 // Threads: the public methods may be called from any thread. All notebooks share a pool. One pool thread at a
 // time publishes the submissions that gathered during the last publication. The worker runs on a strand, so
-// on one pool thread at a time. The watcher has its own thread.
+// on one pool thread at a time. The watcher and the Digests have their own threads.
 #pragma once
 
 #include <sys/types.h>
@@ -30,6 +30,7 @@
 #include "base/descriptor.h"
 #include "base/steady.h"
 #include "engine/engine.h"
+#include "notebook/files/digests.h"
 #include "notebook/files/folder.h"
 #include "notebook/files/own_writes.h"
 #include "notebook/git/git_ignores.h"
@@ -52,6 +53,7 @@ struct NotebookStatus {
   WatcherStats watcher;
   std::string watcher_trouble;
   std::vector<UncommittedFiles> not_committed;  // files that no commit takes, by reason
+  FileTroubles files;
 };
 
 struct FileContent {
@@ -117,6 +119,10 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
   void on_rescan(const std::string& reason);
   [[nodiscard]] DetectionInput detection_input();
   Result<std::size_t> publish_detected(Result<std::vector<Operation>> changes);
+  Result<std::size_t> note_detected(const Result<std::size_t>& found);
+  Result<std::size_t> import();
+  void pack_after_commits();
+  void pack();
 
   using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
 
@@ -125,6 +131,7 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
   const NotebookRow row_;
   const std::string queue_;
   Folder folder_;
+  Digests digests_;
   const Descriptor lock_;
   GitRepo repo_;
   OwnWrites own_writes_;
@@ -146,12 +153,16 @@ class Notebook : public std::enable_shared_from_this<Notebook> {
   NotebookState detection_state_;
   GitIgnores ignores_;
 
+  std::atomic<bool> imported_;        // until then the worker waits
   std::atomic<bool> hinted_ = false;  // a run of the worker has been posted
 
   std::mutex watcher_mutex_;
   std::unique_ptr<FolderWatcher> watcher_;
   std::string detection_error_;          // the error of the last change detection
   std::optional<SteadyTime> rescan_at_;  // when change detection is retried after an error
+
+  std::mutex packing_mutex_;          // held while loose objects are packed
+  std::uint64_t packed_commits_ = 0;  // on working_: the commits after which packing was considered
 
   std::mutex reader_mutex_;
   NotebookState reader_state_;

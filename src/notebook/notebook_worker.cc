@@ -44,8 +44,8 @@ NotebookWorker::NotebookWorker(WorkerContext context, const NotebookRow& row, st
       settings_(row.settings),
       queue_(std::move(queue)),
       worker_id_(queue_),
-      applier_(context_.folder, context_.state, context_.own_writes, context_.pending_operations, row,
-               context_.clock) {}
+      applier_(context_.folder, context_.digests, context_.state, context_.own_writes,
+               context_.pending_operations, row, context_.clock) {}
 
 Result<void> NotebookWorker::recover() {
   const auto undone = applier_.recover();
@@ -64,12 +64,17 @@ Result<void> NotebookWorker::recover() {
   if (auto put = store_last_commit(); !put) return put;
   // The attributes may have changed while no server ran.
   if (auto again = compare_filtered(); !again) return again;
-  // Which of these hold another program's content is not stored, so assume all of them do.
+  if (auto noted = note_uncommitted(); !noted) return noted;
+  if (auto given = give_back_held(); !given) return given;
+  return find_retried();
+}
+
+// Which of the pending paths have another program's content is not stored, so assume that all of them do.
+Result<void> NotebookWorker::note_uncommitted() {
   const auto pending = context_.state.pending(notebook_);
   if (!pending) return pending.error();
   for (const PendingChange& change : *pending) uncommitted_foreign_.insert(change.path);
-  if (auto given = give_back_held(); !given) return given;
-  return find_retried();
+  return {};
 }
 
 // Reports the events that the last process had applied, and releases the others that it held.

@@ -40,6 +40,7 @@ class NotebookWorker {
     Engine& engine;
     SharedPendingOperations& pending_operations;
     Folder& folder;
+    Digests& digests;
     NotebookState& state;
     OwnWrites& own_writes;
     GitRepo& repo;
@@ -50,6 +51,9 @@ class NotebookWorker {
 
   // Undoes unfinished steps of the last process and releases the events that it held.
   Result<void> recover();
+  // Learns which paths wait for a commit with content that may be another program's. Call it after recover()
+  // and after an import, which records such content.
+  Result<void> note_uncommitted();
 
   // Reports, claims and applies once; commits if a commit is due. Returns how long the caller may wait before
   // the next call.
@@ -94,6 +98,8 @@ class NotebookWorker {
   Result<void> note_filtered(const GitCommit& made, const std::vector<std::string>& paths);
   Result<void> compare_filtered();
   static std::set<std::string> overdue(const std::vector<PendingChange>& changes, TimePoint now);
+  std::optional<std::string> large_blob(const std::string& path, const FileState& state);
+  Result<void> leave_too_large(std::vector<std::string>& paths);
   Result<KnownFiles> known_files(const std::vector<std::string>& paths, const SafeToReplace& as_they_are);
   Error commit_failed(const Error& why);
   Result<std::optional<TrailedCommit>> find_commit(const std::vector<PendingChange>& changes);

@@ -2,8 +2,10 @@
 // and how content of other programs is committed before an operation replaces it. See notebook_worker.h.
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 
+#include "notebook/apply/returning_file.h"
 #include "notebook/files/note_path.h"
 #include "notebook/git/commit_message.h"
 #include "notebook/notebook_worker.h"
@@ -69,10 +71,17 @@ Result<void> NotebookWorker::check_head() {
   if (!*moved) return {};
   using LastSeen = MovedHead::LastSeen;
   std::vector<PendingChange> changes;
+  // With a HEAD that was never seen only missing files matter: the import has compared the existing ones.
+  const bool is_first = (*moved)->from == LastSeen::unseen;
+  std::unordered_set<std::string> imported;
+  if (is_first) {
+    auto known = context_.state.files(notebook_, FileFilter::files, "", kAllFiles);
+    if (!known) return known.error();
+    for (FileRow& row : *known) imported.insert(std::move(row.path));
+  }
   for (const std::string& path : (*moved)->paths) {
-    // With a HEAD that was never seen only missing files matter: the first rescan publishes the existing
-    // ones.
-    const auto may = (*moved)->from == LastSeen::unseen ? is_absent(path) : may_differ(path);
+    if (imported.contains(path)) continue;
+    const auto may = is_first ? is_absent(path) : may_differ(path);
     if (!may) return may.error();
     if (*may) changes.push_back({0, path, "", "", now});
   }
@@ -130,6 +139,7 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   if (changes->empty()) return {};
   const TimePoint now = context_.clock.now();
   auto paths = notebook::paths_of(*changes);
+  if (auto left = leave_too_large(paths); !left) return left;
   const auto known = known_files(paths, as_they_are);
   if (!known) return known.error();
   std::set<std::string> waits(paths.begin(), paths.end());  // the paths that stay pending
@@ -144,7 +154,13 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
     message = commit_message(changed, changes_of(*changes, set_of(changed)));
     return message;
   };
-  const auto made = context_.repo.commit(context_.folder, paths, message_for, now, *known);
+  // Content that is about to be replaced is committed at once; other large files when their blobs are stored.
+  LargeBlobs blobs;
+  if (as_they_are.empty())
+    blobs = [&](const auto& path, const auto& state) {
+      return restless.contains(path) ? std::optional<std::string>("") : large_blob(path, state);
+    };
+  const auto made = context_.repo.commit(context_.folder, paths, message_for, now, *known, blobs);
   if (!made) return made.error();
   waits.insert(made->left_out.begin(), made->left_out.end());
   if (auto noted = note_filtered(*made, paths); !noted) return noted;
@@ -232,6 +248,26 @@ Result<void> NotebookWorker::store_made(const GitCommit& made, std::string messa
   return {};
 }
 
+// Empty while the thread of the Digests hashes and stores the file; then the path waits for a later commit.
+std::optional<std::string> NotebookWorker::large_blob(const std::string& path, const FileState& state) {
+  const auto digest = context_.digests.of(path, state);
+  if (!digest || !*digest || (*digest)->state != state) return std::nullopt;
+  return (*digest)->blob;
+}
+
+// Removes the paths of files that are not committed, because they are larger than max_file_size. HEAD keeps
+// the content that it has for such a path.
+Result<void> NotebookWorker::leave_too_large(std::vector<std::string>& paths) {
+  std::vector<std::string> kept;
+  for (std::string& path : paths) {
+    const auto row = context_.state.file_at(notebook_, path);
+    if (!row) return row.error();
+    if (!*row || (*row)->folder || !(*row)->hash.empty()) kept.push_back(std::move(path));
+  }
+  paths = std::move(kept);
+  return {};
+}
+
 // The states that the rows have for these paths. A path whose file differs has no entry and stays pending
 // until change detection has recorded it. Committing such a file could be final: if it changes back before
 // detection runs, no event reports it.
@@ -248,8 +284,9 @@ Result<KnownFiles> NotebookWorker::known_files(const std::vector<std::string>& p
       if (!there) known.emplace(path, std::nullopt);
     } else if (there && *there == (*row)->state) {
       known.emplace(path, *there);
-    } else if (const auto digest = context_.folder.digest(path); digest && digest->hash == (*row)->hash) {
-      known.emplace(path, digest->state);  // the same content, saved again
+    } else if (const auto digest = context_.digests.of(path);
+               digest && *digest && is_unchanged(**row, **digest)) {
+      known.emplace(path, (*digest)->state);  // the same content, saved again
     }
   }
   return known;
@@ -331,11 +368,12 @@ Result<SafeToReplace> NotebookWorker::commit_foreign_content(const std::vector<A
       const bool replaces = operation.kind == OperationKind::update && operation.content;
       if (!replaces && operation.kind != OperationKind::remove) continue;
       const auto there = context_.folder.file_state(operation.path);
-      if (!there) continue;  // the Applier reports the error
-      const auto own = own_content(operation.path, *there);
+      if (!there) continue;                                               // the Applier reports the error
+      const bool too_large = context_.digests.is_too_large(there->size);  // so it cannot be committed
+      const auto own = too_large ? Result<std::string>("") : own_content(operation.path, *there);
       if (!own) return own.error();
       safe.emplace(operation.path, SafeFile(*there, *own));
-      if (!own->empty()) continue;
+      if (too_large || !own->empty()) continue;
       foreign.emplace(operation.path, *there);
       changes.push_back({0, operation.path, event.event_id, event.correlation_id, context_.clock.now()});
     }
@@ -357,8 +395,9 @@ Result<std::string> NotebookWorker::own_content(const std::string& path, const F
   if (!row) return row.error();
   if (!*row) return std::string();
   if ((*row)->state == there) return std::move((*row)->hash);
-  const auto digest = context_.folder.digest(path);
-  return digest && digest->hash == (*row)->hash ? std::move((*row)->hash) : std::string();
+  const auto digest = context_.digests.of(path);
+  const bool is_same = digest && *digest && (*digest)->hash == (*row)->hash;
+  return is_same ? std::move((*row)->hash) : std::string();
 }
 
 }  // namespace eventq::notebook

@@ -2510,12 +2510,22 @@ export interface components {
                 /** @description The first ones. */
                 paths: components["schemas"]["NotePath"][];
             }[];
+            /** @description Files larger than `max_file_size`, which have no hash and are not committed. */
+            too_large?: components["schemas"]["PathSample"];
+            /** @description Files and folders that the server cannot read. */
+            unreadable?: components["schemas"]["PathSample"];
         };
         /**
          * @description Why git does not have the content of a file: `filtered`: it has a git filter, such as LFS or git-crypt.
          * @enum {string}
          */
         GitReason: "filtered";
+        /** @description The number of paths, and up to three of them. */
+        PathSample: {
+            /** Format: int64 */
+            count: number;
+            paths: string[];
+        };
         Notebook: {
             name: components["schemas"]["NotebookName"];
             path: string;
@@ -2587,8 +2597,8 @@ export interface components {
             kind: "file" | "folder";
             /** Format: int64 */
             size?: number;
-            /** @description SHA-256 of the content. */
-            hash?: string;
+            /** @description SHA-256 of the content; null for a file larger than `max_file_size`. */
+            hash?: string | null;
             content_type?: string;
             title?: string;
             description?: string;

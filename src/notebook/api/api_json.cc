@@ -157,6 +157,15 @@ void write_uncommitted(JsonWriter& json, const std::vector<UncommittedFiles>& al
   json.end_array();
 }
 
+void write_sample(JsonWriter& json, std::string_view name, const PathSample& sample) {
+  if (sample.count == 0) return;
+  json.key(name).begin_object();
+  json.key("count").integer(static_cast<std::int64_t>(sample.count));
+  json.key("paths").begin_array();
+  for (const std::string& path : sample.paths) json.string(path);
+  json.end_array().end_object();
+}
+
 // The current errors of the worker, of git commits and of the watcher, and the files that no commit takes.
 void write_trouble(JsonWriter& json, const NotebookStatus& status) {
   json.begin_object();
@@ -164,6 +173,8 @@ void write_trouble(JsonWriter& json, const NotebookStatus& status) {
   if (!status.worker.commit_trouble.empty()) json.key("commit").string(status.worker.commit_trouble);
   if (!status.watcher_trouble.empty()) json.key("watcher").string(status.watcher_trouble);
   if (!status.not_committed.empty()) write_uncommitted(json.key("files"), status.not_committed);
+  write_sample(json, "too_large", status.files.too_large);
+  write_sample(json, "unreadable", status.files.unreadable);
   json.end_object();
 }
 
@@ -248,7 +259,7 @@ void write_file(JsonWriter& json, const FileRow& file) {
   // A folder has an id and a path, nothing else.
   if (!file.folder) {
     json.key("size").integer(file.state.size);
-    json.key("hash").string(file.hash);
+    json.key("hash").string_or_null(file.hash);  // null: the file is larger than max_file_size
     json.key("content_type").string(file.content_type);
     if (file.metadata.title) json.key("title").string(*file.metadata.title);
     if (file.metadata.description) json.key("description").string(*file.metadata.description);

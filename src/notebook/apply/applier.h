@@ -25,6 +25,7 @@
 #include "eventq/clock.h"
 #include "eventq/error.h"
 #include "eventq/event.h"
+#include "notebook/files/digests.h"
 #include "notebook/files/folder.h"
 #include "notebook/files/own_writes.h"
 #include "notebook/operation.h"
@@ -86,9 +87,10 @@ struct ApplyPlan {
 
 class Applier {
  public:
-  Applier(Folder& folder, NotebookState& state, OwnWrites& own_writes,
+  Applier(Folder& folder, Digests& digests, NotebookState& state, OwnWrites& own_writes,
           SharedPendingOperations& pending_operations, const NotebookRow& row, const Clock& clock)
       : folder_(folder),
+        digests_(digests),
         state_(state),
         own_writes_(own_writes),
         pending_operations_(pending_operations),
@@ -140,6 +142,7 @@ class Applier {
   Result<void> store_results(const ApplyPlan& all);
 
   Folder& folder_;
+  Digests& digests_;
   NotebookState& state_;
   OwnWrites& own_writes_;
   SharedPendingOperations& pending_operations_;

@@ -101,7 +101,8 @@ class ApplierTest : public testing::Test {
   OwnWrites own_writes_;
   ManualClock clock_{TimePoint(std::chrono::seconds(1'700'000'000))};
   SharedPendingOperations pending_operations_;
-  Applier applier_{folder_, state_, own_writes_, pending_operations_, NotebookRow{.id = 1}, clock_};
+  Digests digests_{folder_, 100};
+  Applier applier_{folder_, digests_, state_, own_writes_, pending_operations_, NotebookRow{.id = 1}, clock_};
   std::int64_t last_ = 0;
 };
 

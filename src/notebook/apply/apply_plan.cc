@@ -91,8 +91,11 @@ Result<void> Applier::check_version(const Operation& operation, const std::strin
   if ((*row)->folder) return {};
   const auto there = folder_.file_state(path);
   if (there && *there == (*row)->state) return {};
-  const auto digest = folder_.digest(path);
-  if (digest && digest->hash == (*row)->hash) return {};
+  const auto digest = digests_.of(path);
+  if (digest && !*digest) {
+    return Error{ErrorCode::unavailable, path + " is large and being read, so its version is not known yet."};
+  }
+  if (digest && (*digest)->hash == (*row)->hash) return {};
   return version_error(path);
 }
 
@@ -121,14 +124,15 @@ Result<FileRow> Applier::known(const std::string& path, const FileEvent& event) 
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
   if (*row && !(*row)->folder) return std::move(**row);
-  auto digest = folder_.digest(path);
+  auto digest = digests_.of(path);
   if (!digest) return digest.error();
+  if (!*digest) return Error{ErrorCode::unavailable, path + " is large and still being read."};
   FileRow made;
   if (*row) made.id = (*row)->id;
   made.path = path;
-  made.state = digest->state;
-  made.hash = std::move(digest->hash);
-  made.content_type = std::move(digest->content_type);
+  made.state = (*digest)->state;
+  made.hash = std::move((*digest)->hash);
+  made.content_type = std::move((*digest)->content_type);
   made.updated_at = clock_.now();
   made.event_id = event.event_id;
   return made;
@@ -147,7 +151,7 @@ Result<FileRow> Applier::write(const FileEvent& event, const std::string& like, 
   row.folder = false;
   row.path = event.operation.path;
   row.state = *state;
-  row.hash = hash_of(content);
+  row.hash = digests_.is_too_large(row.state.size) ? "" : hash_of(content);
   row.content_type = content_type_of(row.path, std::string_view(content).substr(0, 4096));
   row.updated_at = clock_.now();
   row.event_id = event.event_id;
@@ -337,15 +341,17 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   const std::string& path = event.operation.path;
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
-  auto digest = folder_.digest(path);
-  const ErrorCode code = digest ? ErrorCode{} : digest.error().code;
+  auto read = digests_.of(path);
+  const ErrorCode code = read ? ErrorCode{} : read.error().code;
   // The file is being written now: the watcher reports it again when the write ends. If that takes long, the
   // worker commits it as it is then.
-  if (!digest && code == ErrorCode::conflict) {
+  if (!read && code == ErrorCode::conflict) {
     will_change(path, event, plan);
     return {};
   }
-  if (!digest && code != ErrorCode::not_found && code != ErrorCode::invalid_argument) return digest.error();
+  if (read && !*read) return {};  // a large file, which is reported again when it is hashed
+  if (!read && code != ErrorCode::not_found && code != ErrorCode::invalid_argument) return read.error();
+  std::optional<Digest> digest = read ? std::move(*read) : std::nullopt;
   FileRow now = row->value_or(FileRow{});
   if (!event.operation.source.empty()) {
     auto renamed = plan_renamed(event, digest && !*row ? &*digest : nullptr, plan);
@@ -365,9 +371,7 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   }
   // Equal content with another inode or time needs a new FileState in the row, but no commit and no new event
   // id.
-  const bool is_as_known = *row && !now.folder && now.hash == digest->hash &&
-                           now.state.size == digest->state.size &&
-                           now.state.executable == digest->state.executable;
+  const bool is_as_known = *row && !now.folder && is_unchanged(now, *digest);
   if (is_as_known && now.state == digest->state) return {};
   now.folder = false;
   now.path = path;

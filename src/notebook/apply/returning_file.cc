@@ -64,6 +64,12 @@ bool is_same_file(const FileState& state, const std::string& hash, const FileSta
          hash == other_hash;
 }
 
+bool is_unchanged(const FileRow& row, const Digest& digest) {
+  return row.hash == digest.hash && row.state.size == digest.state.size &&
+         row.state.executable == digest.state.executable &&
+         (!row.hash.empty() || row.state.modified_ns == digest.state.modified_ns);
+}
+
 Result<std::optional<FileRow>> find_returning(const ReturnSearch& in, const std::string& path,
                                               const Digest& digest) {
   auto found = find_renamed(in, digest);

@@ -29,6 +29,9 @@ inline constexpr std::int64_t kTellingBytes = 32;
 bool is_same_file(const FileState& state, const std::string& hash, const FileState& other,
                   const std::string& other_hash);
 
+// Whether the file is as its row says. Only the content counts, and the time where no hash is known.
+bool is_unchanged(const FileRow& row, const Digest& digest);
+
 struct ReturnSearch {
   const Folder& folder;
   NotebookState& state;

@@ -136,20 +136,42 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-Result<Digest> digest_of(const Descriptor& file, const std::string& path) {
-  std::vector<char> piece(kPiece);
+bool must_stop(const DigestLimits& limits) {
+  return limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed);
+}
+
+Error changing(const std::string& path) {
+  return {ErrorCode::conflict, path + " changes while it is read; try again when it is left alone."};
+}
+
+Result<Digest> digest_of(const Descriptor& file, const std::string& path, std::int64_t size,
+                         const DigestLimits& limits) {
+  std::vector<char> piece(static_cast<std::size_t>(std::clamp<std::int64_t>(size, kBeginning, kPiece)));
+  const bool is_too_large = size > limits.max_bytes;
   Sha256 hash;
+  GitBlobHash blob(size);
   std::string beginning;
-  for (ssize_t got = 1; got > 0;) {
-    got = read_some(file.number(), piece);
+  std::int64_t left = size;
+  while (left > 0) {
+    // The size says where the file ends: a file that has more or less by now has another state afterwards.
+    const auto next = std::span(piece).first(static_cast<std::size_t>(std::min<std::int64_t>(left, kPiece)));
+    const ssize_t got = read_some(file.number(), next);
     if (got < 0) return failed("read", path, errno);
     const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
     if (beginning.empty()) beginning = bytes.substr(0, kBeginning);
+    if (is_too_large) break;
+    if (must_stop(limits) || bytes.size() < next.size()) return changing(path);
     hash.add(bytes);
+    blob.add(bytes);
+    left -= got;
   }
   const auto after = status_of(file, path);
   if (!after) return after.error();
-  return Digest{state_of(*after), hash.hexadecimal(), content_type_of(path, beginning)};
+  Digest digest{.state = state_of(*after), .content_type = content_type_of(path, beginning)};
+  if (is_too_large) return digest;
+  digest.hash = hash.hexadecimal();
+  digest.blob = blob.hexadecimal();
+  return digest;
 }
 
 bool has_vanished(int number) { return number == ENOENT || number == ENOTDIR || number == ELOOP; }
@@ -262,16 +284,22 @@ Result<std::string> Folder::read(const std::string& path, std::size_t max) const
   return content;
 }
 
-Result<Digest> Folder::digest(const std::string& path) const {
-  for (int tries = 0; tries < kDigestTries; ++tries) {
+// A file that another program touches without a pause never has the same time twice. Its content counts as
+// stable when two reads in a row find the same.
+Result<Digest> Folder::digest(const std::string& path, const DigestLimits& limits) const {
+  std::optional<Digest> last;
+  for (int tries = 0; tries < kDigestTries && !must_stop(limits); ++tries) {
     const auto file = open_file(path);
     if (!file) return file.error();
     const auto before = status_of(*file, path);
     if (!before) return before.error();
-    auto digest = digest_of(*file, path);
+    auto digest = digest_of(*file, path, before->st_size, limits);
     if (!digest || digest->state == state_of(*before)) return digest;
+    const bool is_same = last && last->state.size == digest->state.size && last->hash == digest->hash;
+    if (is_same && !digest->hash.empty()) return digest;
+    last = std::move(*digest);
   }
-  return Error{ErrorCode::conflict, path + " changes while it is read; try again when it is left alone."};
+  return changing(path);
 }
 
 Result<FileState> Folder::write_own(const std::string& path, std::string_view content,
@@ -393,9 +421,12 @@ Result<void> Folder::walk(const std::string& path, const std::function<void(cons
     const std::string folder = std::move(folders.back());
     folders.pop_back();
     const Descriptor opened = open_folder(root_.number(), folder);
-    const bool is_unreadable =
-        !folder.empty() && errno == EACCES;  // an unreadable folder; the watcher skips it too
-    if (!opened.open() && (has_vanished(errno) || is_unreadable)) continue;
+    const bool is_unreadable = !opened.open() && !folder.empty() &&
+                               errno == EACCES;  // an unreadable folder; the watcher skips it too
+    if (!opened.open() && (has_vanished(errno) || is_unreadable)) {
+      if (is_unreadable) visit({.path = folder, .kind = PathKind::folder, .unreadable = true});
+      continue;
+    }
     if (!opened.open()) return failed("read", folder, errno);
     int error = 0;
     const auto entries = entries_of(opened, error);

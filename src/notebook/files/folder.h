@@ -11,8 +11,10 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,8 +37,14 @@ struct FileState {
 
 struct Digest {
   FileState state;
-  std::string hash;          // SHA-256, 64 hexadecimal digits
+  std::string hash;          // SHA-256, 64 hexadecimal digits; empty: the file is larger than max_bytes
+  std::string blob;          // the id of its git blob, 40 hexadecimal digits; empty as `hash`
   std::string content_type;  // by extension, else text/plain or application/octet-stream by content
+};
+
+struct DigestLimits {
+  std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  // larger files are not read
+  const std::atomic<bool>* stop = nullptr;                            // ends the reading when it becomes true
 };
 
 enum class PathKind : std::uint8_t {
@@ -69,8 +77,9 @@ class Folder {
   // Errors of the next four: not_found; invalid_argument for no regular file; unavailable.
   [[nodiscard]] Result<FileState> file_state(const std::string& path) const;
   [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t max) const;  // too_large
-  // Hashes the whole file. Retries if the file changed meanwhile; `conflict` after three attempts.
-  [[nodiscard]] Result<Digest> digest(const std::string& path) const;
+  // Hashes the whole file. Retries if the file changed meanwhile; `conflict` after three attempts, or at a
+  // stop.
+  [[nodiscard]] Result<Digest> digest(const std::string& path, const DigestLimits& limits = {}) const;
   [[nodiscard]] Result<Descriptor> open_file(const std::string& path) const;  // for reading
 
   // Writes a new file in kOwnFolder, without fsync(). Copies the permissions of `like` if that file exists.
@@ -94,7 +103,8 @@ class Folder {
   struct WalkEntry {
     std::string path;
     PathKind kind{};
-    FileState state;  // of a file
+    FileState state;          // of a file
+    bool unreadable = false;  // a folder that was visited before and cannot be read
   };
   Result<void> walk(const std::string& path, const std::function<void(const WalkEntry&)>& visit) const;
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
+#include "notebook/files/digests.h"
 #include "notebook/files/note_path.h"
 #include "notebook/git/git_attributes.h"
 #include "notebook/git/git_tree.h"
@@ -94,6 +95,14 @@ Result<git_oid> write_converted(git_repository* repo, int file, const std::strin
     return git::failure("store " + path);
   }
   return id;
+}
+
+std::optional<git_oid> find_blob(git_repository* repo, const std::string& id) {
+  git_oid blob;
+  git::OdbHandle objects;
+  const bool is_there = git_oid_fromstr(&blob, id.c_str()) == 0 &&
+                        git_repository_odb(objects.out(), repo) == 0 && git_odb_exists(objects, &blob) != 0;
+  return is_there ? std::optional(blob) : std::nullopt;
 }
 
 // An index entry with the data of stat(), as `git add` fills it. Git compares it with the file and reads
@@ -280,7 +289,15 @@ Result<PathTaker::PathOutcome> PathTaker::store(const std::string& path, PathKin
   }
   struct stat found {};
   if (::fstat(file->number(), &found) != 0) return git::system_failure("inspect " + path);
-  const auto id = write_converted(in_.repo, file->number(), path, conversion, change.before);
+  std::optional<git_oid> stored;
+  if (in_.blobs && found.st_size > kLargeBytes && conversion == git::Conversion()) {
+    const auto there = in_.folder.file_state(path);
+    const auto blob = there ? in_.blobs(path, *there) : std::nullopt;
+    if (!blob) return PathOutcome::left_out;
+    stored = find_blob(in_.repo, *blob);
+  }
+  const auto id = stored ? Result<git_oid>(*stored)
+                         : write_converted(in_.repo, file->number(), path, conversion, change.before);
   if (!id) return id.error();
   // Check again: another program may have written to the file while it was read.
   if (!is_as_known(path)) return PathOutcome::left_out;

@@ -22,6 +22,7 @@ struct StagingInput {
   git_index* index;  // the user's index, which is locked; null: it cannot be read
   const Folder& folder;
   const KnownFiles& known;
+  const LargeBlobs& blobs;
   const std::set<std::string>& bypassed;  // the names of filters whose files are stored as they are
   // The index was written just now, perhaps by a git that is about to move HEAD: a path that it has as the
   // file is, and HEAD has not, is left out.

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "notebook/git/git_attributes.h"
+#include "notebook/git/git_blobs.h"
 #include "support/git_repo_fixture.h"
 
 namespace eventq::notebook {
@@ -48,6 +49,22 @@ class GitFiltersTest : public GitRepoTest {
     return must(GitAttributes(opened, config, nullptr, folder()).of(path)).filters;
   }
 };
+
+TEST_F(GitFiltersTest, TheContentOfALargeFileWithAFilterOrAConversionIsNotStoredAhead) {
+  git({"init", "-q"});
+  write(".gitattributes", "*.key filter=crypt\n*.txt text\n");
+  const auto is_stored = [&](const std::string& path) {
+    write(path, "content of " + path);
+    const std::string id = git({"hash-object", "--no-filters", path}).substr(0, 40);
+    const std::atomic<bool> stop = false;
+    EXPECT_TRUE(store_blob(path_, folder(), path, id, stop));
+    return git({"cat-file", "--batch-all-objects", "--batch-check"}).find(id) != std::string::npos;
+  };
+
+  EXPECT_FALSE(is_stored("a.key"));
+  EXPECT_FALSE(is_stored("a.txt"));
+  EXPECT_TRUE(is_stored("a.bin"));
+}
 
 TEST_F(GitFiltersTest, APlaintextIsNotCommittedInPlaceOfItsEncryptedContent) {
   git({"init", "-q"});

@@ -40,7 +40,7 @@ struct GitRepo::OpenRepository {
   // Empty: HEAD moved meanwhile, or another process has locked it.
   Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
                                               const MessageFor& message, TimePoint now,
-                                              const KnownFiles& known);
+                                              const KnownFiles& known, const LargeBlobs& blobs);
   Result<bool> move(const GitHead& head, const git_oid& id, const git_signature* signature,
                     const std::string& message, const TakenPaths& taken, UserIndex& index);
   Unstaged unstaged(const std::string& parent, const TakenPaths& taken) const;
@@ -247,10 +247,11 @@ Result<std::optional<MovedHead>> GitRepo::moved() {
 }
 
 Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::string>& paths,
-                                  const MessageFor& message, TimePoint now, const KnownFiles& known) {
+                                  const MessageFor& message, TimePoint now, const KnownFiles& known,
+                                  const LargeBlobs& blobs) {
   if (auto kept = reopen_if_replaced(); !kept) return kept.error();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    auto done = open_->try_commit(folder, paths, message, now, known);
+    auto done = open_->try_commit(folder, paths, message, now, known, blobs);
     if (!done) return done.error();
     if (*done) return **done;
   }
@@ -302,7 +303,8 @@ Result<Unstaged> GitRepo::OpenRepository::changed_between(const std::string& fro
 Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folder& folder,
                                                                      const std::vector<std::string>& paths,
                                                                      const MessageFor& message_for,
-                                                                     TimePoint now, const KnownFiles& known) {
+                                                                     TimePoint now, const KnownFiles& known,
+                                                                     const LargeBlobs& blobs) {
   // Before the lock, so that a git command that is about to take it does not fail.
   if (auto free = check_free(); !free) return free.error();
   const std::string folder_of_git = git_repository_path(repo);
@@ -319,8 +321,8 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
   git::ConfigHandle config;
   if (git_repository_config_snapshot(config.out(), repo) != 0) return git::failure("read its configuration");
   const bool fresh = is_fresh(**index, now);
-  auto taken =
-      take_paths({repo, config, base->tree, (*index)->entries(), folder, known, bypassed, fresh}, paths);
+  auto taken = take_paths(
+      {repo, config, base->tree, (*index)->entries(), folder, known, blobs, bypassed, fresh}, paths);
   if (!taken) return taken.error();
   GitCommit result{.left_out = taken->left_out, .filtered = taken->filtered};
   if (taken->changed.empty()) return std::optional(std::move(result));

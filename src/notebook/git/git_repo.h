@@ -64,6 +64,10 @@ struct TrailedCommit {
 // commit() leaves out a file that another program changed since. A path without an entry may have any state.
 using KnownFiles = std::unordered_map<std::string, std::optional<FileState>>;
 
+// The id of the blob of a large file in this state, stored by store_blob() (git_blobs.h). Nothing: it is not
+// stored yet, so commit() leaves the file out. An id that is not stored: commit() stores the file itself.
+using LargeBlobs = std::function<std::optional<std::string>(const std::string& path, const FileState& state)>;
+
 // Makes the message of a commit from the paths that it changes.
 using MessageFor = std::function<std::string(const std::vector<std::string>& changed)>;
 
@@ -84,10 +88,12 @@ class GitRepo {
   // Commits these paths as they are in `folder`; a missing file is a deletion. A path that differs from
   // `known` is left out; a path known to be absent is deleted even if a file has just appeared. The author is
   // user.name and user.email of git's configuration, or eventq. The commit is synced when this returns.
+  // Without `blobs` large files are stored here, which may take long.
   // Errors: conflict during a merge, rebase or similar, or when HEAD keeps moving; unavailable while another
   // git process is at work, and for other errors; no_space.
   Result<GitCommit> commit(const Folder& folder, const std::vector<std::string>& paths,
-                           const MessageFor& message, TimePoint now, const KnownFiles& known = {});
+                           const MessageFor& message, TimePoint now, const KnownFiles& known = {},
+                           const LargeBlobs& blobs = {});
 
   // Whether a user moved HEAD since it was last seen, and where to. The caller stores that with remember().
   // Empty: HEAD has not moved, or a merge, rebase or similar is in progress.

@@ -41,6 +41,8 @@ using IndexHandle = Handle<git_index, git_index_free>;
 using ConfigHandle = Handle<git_config, git_config_free>;
 using SignatureHandle = Handle<git_signature, git_signature_free>;
 using DiffHandle = Handle<git_diff, git_diff_free>;
+using OdbHandle = Handle<git_odb, git_odb_free>;
+using PackBuilderHandle = Handle<git_packbuilder, git_packbuilder_free>;
 
 // The entry of a path in a tree or an index.
 struct Recorded {

@@ -25,7 +25,8 @@ NotebookRow read_notebook_row(const Statement& row) {
                        .max_file_size = row.integer(14),
                        .deleted_metadata_retention = std::chrono::seconds(row.integer(15)),
                        .portable_names = row.integer(16) != 0},
-          .created_at = time_point(row.integer(11))};
+          .created_at = time_point(row.integer(11)),
+          .imported = row.integer(17) != 0};
 }
 
 Statement& bind_notebook_row(Statement& statement, const NotebookRow& row) {

@@ -35,6 +35,7 @@ struct NotebookRow {
   std::string path;
   NotebookSettings settings;
   TimePoint created_at;
+  bool imported = false;  // the files that the folder began with are recorded
 };
 
 struct FileRow {
@@ -171,6 +172,12 @@ class NotebookState {
                                           std::optional<std::uint64_t> inode, std::size_t limit);
   Result<void> expire_gone(std::int64_t notebook,
                            TimePoint until);  // forgets files deleted at `until` or before
+
+  // Records files that a new notebook begins with, and the paths among them that HEAD does not have so. Skips
+  // paths that have a row. `last` marks the notebook as imported.
+  enum class ImportPart : bool { more_follow, last };
+  Result<void> import_files(std::int64_t notebook, const std::vector<FileRow>& rows,
+                            const std::vector<PendingChange>& changes, ImportPart part);
 
   // The journal: steps of running operations, in order.
   Result<void> add_steps(std::int64_t notebook, const std::vector<JournalStep>& steps);

@@ -27,7 +27,7 @@ constexpr std::string_view kPrepared[] = {
     sql::commit_of,      sql::set_git_note,    sql::git_noted,     sql::uncommitted,      sql::next_file_id,
     sql::add_reserved,   sql::is_reserved,     sql::drop_reserved, sql::like_path,        sql::add_gone,
     sql::gone_path,      sql::gone_hash,       sql::files_hash,    sql::drop_gone,        sql::expire_gone,
-    sql::files_in};
+    sql::files_in,       sql::set_imported};
 
 // Writes nothing: the file may belong to another program.
 Result<void> check_owner(Connection& connection) {

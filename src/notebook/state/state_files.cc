@@ -176,6 +176,26 @@ Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRo
   });
 }
 
+Result<void> NotebookState::import_files(std::int64_t notebook, const std::vector<FileRow>& rows,
+                                         const std::vector<PendingChange>& changes, ImportPart part) {
+  return db_->atomically([&]() -> Result<void> {
+    std::string_view folder;  // the last one, whose row exists: put_file() would look for it again
+    for (const FileRow& row : rows) {
+      if (folder.empty() || parent_of(row.path) != folder) {
+        auto put = put_file(notebook, row);
+        if (!put && put.error().code != ErrorCode::conflict) return put.error();
+        folder = put ? parent_of(row.path) : "";
+      } else {
+        auto put = finish(bind_file_row(db_->use(sql::insert_file), notebook, row));
+        if (!put) return put;
+      }
+    }
+    if (auto added = add_pending(notebook, changes); !added) return added;
+    if (part == ImportPart::more_follow) return {};
+    return finish(db_->use(sql::set_imported).bind(notebook));
+  });
+}
+
 Result<void> NotebookState::remove_file(std::int64_t notebook, std::int64_t id) {
   return db_->write(db_->use(sql::remove_file).bind(notebook).bind(id));
 }

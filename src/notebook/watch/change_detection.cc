@@ -59,16 +59,18 @@ Result<void> ChangeDetector::compare(const std::string& path) {
     if (!row) return row.error();
     if (!*row) return {};
   }
-  const auto digest = in_.folder.digest(path);
-  if (!digest && digest.error().code == ErrorCode::conflict) {
+  const auto read = in_.digests.of(path);
+  if (!read && read.error().code == ErrorCode::conflict) {
     // It is being written without pause. Its content is not known, but that it differs is.
-    changes_[path] = {ChangeKind::modified, "", 0, ""};
+    changes_[path] = {.kind = ChangeKind::modified, .source = "", .state = {}, .hash = ""};
     return {};
   }
-  if (!digest && digest.error().code != ErrorCode::not_found &&
-      digest.error().code != ErrorCode::invalid_argument) {
+  if (!read && read.error().code != ErrorCode::not_found &&
+      read.error().code != ErrorCode::invalid_argument) {
     return {};  // unreadable now; the change that makes it readable touches the path again
   }
+  if (read && !*read) return {};  // a large file, which is compared when it is hashed
+  const std::optional<Digest> digest = read ? *read : std::nullopt;
   std::optional<OwnWrites::WrittenContent> found;
   if (digest) found = OwnWrites::WrittenContent{digest->state.size, digest->hash};
   // Check the own writes before the rows: the Applier clears an own write only after its row is stored.
@@ -80,8 +82,7 @@ Result<void> ChangeDetector::compare(const std::string& path) {
     if (digest) changes_[path] = {ChangeKind::created, "", digest->state, digest->hash};
   } else if (!digest) {
     changes_[path] = {ChangeKind::deleted, "", known->state, known->hash};
-  } else if (known->hash != digest->hash || known->state.size != digest->state.size ||
-             known->state.executable != digest->state.executable) {
+  } else if (!is_unchanged(*known, *digest)) {
     changes_[path] = {ChangeKind::modified, "", digest->state, digest->hash};
   }
   return {};
@@ -169,6 +170,7 @@ Result<std::set<std::string>> touched_files(const DetectionInput& in,
     paths.insert(one.path);
     if (!one.source.empty()) paths.insert(one.source);
   }
+  for (const std::string& path : paths) in.digests.forget_troubles(path);  // compare() notes the current ones
   std::set<std::string> files;
   std::unordered_set<std::string> folders;  // folders that have been walked
   for (const std::string& path : paths) {
@@ -185,6 +187,7 @@ Result<std::set<std::string>> touched_files(const DetectionInput& in,
     folders.insert(path);
     const auto walked = in.folder.walk(path, [&](const Folder::WalkEntry& seen) {
       if (seen.kind == PathKind::file) files.insert(seen.path);
+      if (seen.unreadable) in.digests.note_unreadable(seen.path);
     });
     if (!walked) return walked.error();
   }
@@ -201,6 +204,7 @@ bool is_near(std::int64_t time_ns, TimePoint other) {
 struct KnownFile {
   FileState state;
   TimePoint updated_at;
+  bool hashed;
 };
 
 Result<std::unordered_map<std::string, KnownFile>> known_files(const DetectionInput& in) {
@@ -209,7 +213,8 @@ Result<std::unordered_map<std::string, KnownFile>> known_files(const DetectionIn
   for (;;) {
     auto rows = in.state.files(in.notebook, FileFilter::files, after, kRowsAtOnce);
     if (!rows) return rows.error();
-    for (FileRow& row : *rows) files.emplace(row.path, KnownFile{row.state, row.updated_at});
+    for (FileRow& row : *rows)
+      files.emplace(row.path, KnownFile{row.state, row.updated_at, !row.hash.empty()});
     if (rows->size() < kRowsAtOnce) return files;
     after = std::move(rows->back().path);
   }
@@ -245,11 +250,15 @@ Result<std::vector<Operation>> find_all_changes(const DetectionInput& in, TimePo
   auto known = known_files(in);
   if (!known) return known.error();
   std::vector<std::string> doubtful;
+  in.digests.forget_troubles("");
   const auto walked = in.folder.walk("", [&](const Folder::WalkEntry& seen) {
+    if (seen.unreadable) in.digests.note_unreadable(seen.path);
     if (seen.kind != PathKind::file) return;
+    const bool too_large = in.digests.is_too_large(seen.state.size);
+    if (too_large) in.digests.note_too_large(seen.path);
     const auto row = known->extract(seen.path);
-    if (row.empty() || row.mapped().state != seen.state || is_near(seen.state.modified_ns, now) ||
-        is_near(seen.state.modified_ns, row.mapped().updated_at)) {
+    if (row.empty() || row.mapped().state != seen.state || row.mapped().hashed == too_large ||
+        is_near(seen.state.modified_ns, now) || is_near(seen.state.modified_ns, row.mapped().updated_at)) {
       doubtful.push_back(seen.path);
     }
   });

@@ -88,15 +88,16 @@ class ChangeDetectionTest : public testing::Test {
     return texts;
   }
   std::vector<std::string> changes(const std::vector<TouchedPath>& touched) {
-    return texts(find_changes({folder, state, own_writes, notebook}, touched));
+    return texts(find_changes({folder, digests, state, own_writes, notebook}, touched));
   }
   std::vector<std::string> all_changes(TimePoint now = kLater) {
-    return texts(find_all_changes({folder, state, own_writes, notebook}, now));
+    return texts(find_all_changes({folder, digests, state, own_writes, notebook}, now));
   }
 
   const TemporaryDirectory directory;
   const std::string root = made(directory.file("notebook"));
   Folder folder = must(Folder::open(root, 022));
+  Digests digests{folder, 100};
   NotebookState state = must(NotebookState::open(directory.file("state.db")));
   const std::int64_t notebook = must(state.add_notebook({.name = "n", .path = root})).id;
   OwnWrites own_writes;
@@ -437,10 +438,10 @@ TEST_F(ChangeDetectionTest, AMissingNotebookFolderReportsNoDeletions) {
   know("a", "1");
   fs::remove_all(root);
 
-  const auto found = find_all_changes({folder, state, own_writes, notebook}, kLater);
+  const auto found = find_all_changes({folder, digests, state, own_writes, notebook}, kLater);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::unavailable);
-  EXPECT_FALSE(find_changes({folder, state, own_writes, notebook}, {{"a"}}));
+  EXPECT_FALSE(find_changes({folder, digests, state, own_writes, notebook}, {{"a"}}));
 }
 
 }  // namespace
