@@ -95,7 +95,8 @@ void write_callers(Page& page, const Metrics& metrics) {
   for (const QueueMetrics& queue : metrics.queues) {
     page.sample({{"queue", queue.queue}}, queue.subscribers);
   }
-  page.family("eventq_queue_unattended", "gauge", "Events of a queue that can run now and that no worker asks for, up to 1000.");
+  page.family("eventq_queue_unattended", "gauge",
+              "Events of a queue that can run now and that no worker asks for, up to 1000.");
   for (const QueueMetrics& queue : metrics.queues) {
     page.sample({{"queue", queue.queue}}, queue.unattended);
   }
