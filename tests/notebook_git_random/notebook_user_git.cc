@@ -240,6 +240,9 @@ void NotebookUser::reset_soft() {
   note("git reset --soft");
   allow_changes_between("HEAD~1", "HEAD");
   git_.must({"reset", "--quiet", "--soft", "HEAD~1"});
+  // The reset leaves the changes staged. If such a file moves before they are committed, its old path stays
+  // staged, as it does without a notebook.
+  become_idle();
 }
 
 void NotebookUser::reset_hard() {
