@@ -151,7 +151,7 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   std::string message;
   // The message is made inside commit(), because only then it is known which paths differ from HEAD.
   const auto message_for = [&](const std::vector<std::string>& changed) {
-    message = commit_message(changed, changes_of(*changes, set_of(changed)));
+    message = commit_message(changed, changes_in_commit(*changes, changed));
     return message;
   };
   // Content that is about to be replaced is committed at once; other large files when their blobs are stored.
@@ -228,7 +228,7 @@ Result<void> NotebookWorker::store_made(const GitCommit& made, std::string messa
                                         const std::vector<PendingChange>& again) {
   CommitRow row{
       .hash = made.hash, .message = std::move(message), .files = static_cast<std::int64_t>(made.files)};
-  auto in = changes_of(changes, set_of(made.changed));
+  auto in = changes_in_commit(changes, made.changed);
   if (row.hash.empty()) {
     auto found = find_commit(changes);
     if (!found) return found.error();

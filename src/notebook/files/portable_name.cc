@@ -49,21 +49,22 @@ void append_char(std::string& text, std::uint32_t value) {
 }  // namespace
 
 std::optional<Error> unportable_name(std::string_view path) {
+  const auto refused = [](std::string_view name, const char* why) {
+    std::string message = '"' + std::string(name) + "\" ";
+    message += why;
+    message +=
+        "; use another name. The setting portable_names of the notebook allows such names when it is false.";
+    return Error{ErrorCode::invalid_argument, std::move(message), "path"};
+  };
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view name = path.substr(begin, end - begin);
     begin = end + 1;
-    const std::string quoted = "\"" + std::string(name) + "\"";
-    const std::string off = " The setting portable_names of the notebook allows such names when it is false.";
     if (name.ends_with('.') || name.ends_with(' ')) {
-      return Error{ErrorCode::invalid_argument,
-                   quoted + " ends with a dot or a blank, which Windows drops; use another name." + off,
-                   "path"};
+      return refused(name, "ends with a dot or a blank, which Windows drops");
     }
     if (name.find_first_of("<>:\"|?*") != name.npos) {
-      return Error{ErrorCode::invalid_argument,
-                   quoted + " has one of < > : \" | ? *, which Windows refuses; use another name." + off,
-                   "path"};
+      return refused(name, "has one of < > : \" | ? *, which Windows refuses");
     }
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 // commit_message.cc: see commit_message.h.
 #include "notebook/git/commit_message.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_set>
 
@@ -30,6 +31,23 @@ std::string commit_message(const std::vector<std::string>& paths, const std::vec
   append_trailers(trailers, kCorrelationTrailer, changes, &PendingChange::correlation_id);
   if (!trailers.empty()) message += "\n" + trailers;
   return message;
+}
+
+std::vector<PendingChange> changes_in_commit(const std::vector<PendingChange>& changes,
+                                             const std::vector<std::string>& changed) {
+  std::set<std::string_view> paths(changed.begin(), changed.end());
+  const auto is_in = [&](const PendingChange& change) { return paths.contains(change.path); };
+  std::vector<PendingChange> found;
+  // Backwards, because a move makes its source count for earlier changes only.
+  for (auto end = changes.rbegin(); end != changes.rend();) {
+    const auto begin = end++;
+    while (end != changes.rend() && !begin->event_id.empty() && end->event_id == begin->event_id) ++end;
+    if (std::none_of(begin, end, is_in)) continue;
+    for (auto change = begin; change != end; ++change) paths.insert(change->path);
+    found.insert(found.end(), begin, end);
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
 }
 
 std::vector<std::string> paths_of(const std::vector<PendingChange>& changes) {

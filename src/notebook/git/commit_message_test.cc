@@ -32,6 +32,30 @@ TEST(CommitMessageTest, AnIdIsNamedOnceInTheOrderOfTheChanges) {
             "Eventq-Correlation: c2\nEventq-Correlation: c1\n");
 }
 
+std::vector<std::string> events_in_commit(const std::vector<PendingChange>& changes,
+                                          const std::vector<std::string>& changed) {
+  std::vector<std::string> events;
+  for (const PendingChange& change : changes_in_commit(changes, changed)) events.push_back(change.event_id);
+  return events;
+}
+
+TEST(CommitMessageTest, ACommitContainsTheChangesOfItsPathsOnly) {
+  EXPECT_THAT(events_in_commit({change_of("a", "e1"), change_of("b", "e2"), change_of("a", "e3")}, {"a"}),
+              testing::ElementsAre("e1", "e3"));
+}
+
+TEST(CommitMessageTest, ACommitContainsTheChangesOfAFileBeforeItWasMoved) {
+  const std::vector<PendingChange> changes = {change_of("a", "create"), change_of("a", "update"),
+                                              change_of("a", "move"), change_of("b", "move"),
+                                              change_of("a", "another file")};
+  EXPECT_THAT(events_in_commit(changes, {"b"}), testing::ElementsAre("create", "update", "move", "move"));
+}
+
+TEST(CommitMessageTest, ChangesWithoutAnEventAreNotTakenForAMove) {
+  EXPECT_THAT(events_in_commit({change_of("a", "e1"), change_of("a", ""), change_of("b", "")}, {"b"}),
+              testing::ElementsAre(""));
+}
+
 TEST(CommitMessageTest, ChangesWithoutIdsGiveNoTrailers) {
   EXPECT_EQ(message_of({change_of("a", "")}), "Update a\n");
 }

@@ -43,7 +43,7 @@ std::vector<LooseObject> loose_objects(const std::string& objects) {
   for (std::size_t number = 0; number < kFolders; ++number) {
     const std::string start = name_of_folder(number);
     std::error_code failed;
-    for (const auto& entry : fs::directory_iterator(objects + "/" + start, failed)) {
+    for (const auto& entry : fs::directory_iterator(fs::path(objects) / start, failed)) {
       const std::string name = entry.path().filename().string();
       LooseObject object{.id = {}, .path = entry.path().string()};
       if (name.size() == kNameSize && git_oid_fromstr(&object.id, (start + name).c_str()) == 0) {

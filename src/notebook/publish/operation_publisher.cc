@@ -105,11 +105,10 @@ Result<void> OperationPublisher::check_portable(const Operation& operation, cons
     std::string other = stored->value_or("");
     if (other.empty() || other == operation.source) other = pending_operations_.operations.path_like(path);
     if (other.empty() || other == operation.source) continue;
-    return Error{
-        ErrorCode::conflict,
-        path + " differs only in case from " + other + ", and many systems cannot hold both; use " + other +
-            " or another name. The setting portable_names of the notebook allows both when it is false.",
-        field};
+    std::string message = path + " differs only in case from " + other;
+    message += ", and many systems cannot hold both; use " + other;
+    message += " or another name. The setting portable_names of the notebook allows both when it is false.";
+    return Error{ErrorCode::conflict, std::move(message), field};
   }
   return {};
 }
@@ -266,11 +265,13 @@ Result<void> OperationPublisher::draft_group(Operation operation, Draft& draft) 
   draft.accepted.group = true;
   draft.accepted.file_count = static_cast<int>(files->size());
   FolderOperation group{folder, is_move ? operation.path : "", std::max(draft.accepted.file_count, 1)};
-  const OperationKind kind = operation.kind;
   operation.group = group;
-  if (files->empty()) add(std::move(operation), draft);
+  if (files->empty()) {
+    add(std::move(operation), draft);
+    return {};
+  }
   for (const std::string& path : *files) {
-    Operation one{.kind = kind, .path = path, .group = group, .if_match = operation.if_match};
+    Operation one{.kind = operation.kind, .path = path, .group = group, .if_match = operation.if_match};
     if (is_move) one.source = std::exchange(one.path, group.dest + path.substr(folder.size()));
     add(std::move(one), draft);
   }
