@@ -431,7 +431,8 @@ class NotebookDuringCheckoutTest : public NotebookBesideGitTest {
       return row && row->hash == hash_of(content + std::to_string(kFiles - 1));
     };
     wait_until(is_known, "the last file is known");
-    wait_until([&] { return other_->status()->waiting.paths == 0 && *other_->rescan() == 0; },
+    // In this order: when no file differs from its row, every change has become pending.
+    wait_until([&] { return *other_->rescan() == 0 && other_->status()->waiting.paths == 0; },
                "nothing is pending");
   }
 
