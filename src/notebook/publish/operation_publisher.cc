@@ -105,9 +105,11 @@ Result<void> OperationPublisher::check_portable(const Operation& operation, cons
     std::string other = stored->value_or("");
     if (other.empty() || other == operation.source) other = pending_operations_.operations.path_like(path);
     if (other.empty() || other == operation.source) continue;
-    std::string message = path + " differs only in case from " + other;
-    message += ", and many systems cannot hold both; use " + other;
-    message += " or another name. The setting portable_names of the notebook allows both when it is false.";
+    std::string message = path;
+    message.append(" differs only in case from ").append(other);
+    message.append(", and many systems cannot hold both; use ").append(other);
+    message.append(
+        " or another name. The setting portable_names of the notebook allows both when it is false.");
     return Error{ErrorCode::conflict, std::move(message), field};
   }
   return {};
