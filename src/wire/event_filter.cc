@@ -14,6 +14,7 @@
 #include "model/pattern.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/event_fields.h"
 #include "wire/fields.h"
 
 namespace eventq::wire {
